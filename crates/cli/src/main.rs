@@ -1,1 +1,25 @@
-fn main() {}
+//! The `briefing` command.
+
+mod args;
+mod failure;
+mod read;
+mod tokens;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Arguments, Command};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = match &arguments.command {
+        Command::Read(command) => read::run(command),
+        Command::Tokens(command) => tokens::run(command),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(failure) => failure.report(arguments.json),
+    }
+}

@@ -86,7 +86,7 @@ pub struct ContextBinding {
     pub id: Option<BindingId>,
     /// Whether delivery fails when this source cannot be listed. Its descriptors stay optional unless they say otherwise.
     pub required: bool,
-    /// Added to nothing; bindings with a higher priority are listed first.
+    /// Bindings with a higher priority are listed first; ties keep the order in which they were attached.
     pub priority: i64,
     /// How long the binding is meant to hold; free text, `task` where left out.
     pub scope: String,

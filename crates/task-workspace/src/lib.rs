@@ -1,1 +1,38 @@
-//! placeholder
+//! `TaskWorkspace`: one file boundary, and the [`ContextSource`](briefing_core::ContextSource) over it.
+//!
+//! This crate owns the folder of a task. Whatever is read goes through one handle on that folder, so no link, no `..` and
+//! no race leads out of it. It offers the files as context: found by a walk that obeys `.gitignore`, described file by
+//! file and passage by passage, and read back exactly or not at all. It never writes, never follows a link out, and never
+//! opens the private folder `.briefing`.
+//!
+//! ```
+//! use briefing_core::{ContextSource, ReadRequest, SourceRef};
+//! use briefing_task_workspace::{TaskWorkspace, WorkspacePath, WorkspaceSourceOptions};
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! std::fs::write(folder.path().join("pump.md"), "# Pump\nChecked every week.\n")?;
+//!
+//! let workspace = TaskWorkspace::open(folder.path())?;
+//! let file = workspace.read(&WorkspacePath::new("pump.md")?, 1_000)?;
+//! assert_eq!((file.total_bytes, file.truncated), (27, false));
+//! assert_eq!(WorkspacePath::new("../other").unwrap_err().code(), "workspace.outside_boundary");
+//!
+//! let source = workspace.source(WorkspaceSourceOptions::new())?;
+//! let read = source.read_exact(&SourceRef::new("pump.md")?, &ReadRequest::whole(6)).await?;
+//! assert_eq!(read.content.to_text().unwrap(), "# Pump");
+//! # Ok(()) }
+//! ```
+
+mod boundary;
+mod error;
+mod name;
+mod path;
+mod read;
+mod source;
+mod walk;
+
+pub use boundary::TaskWorkspace;
+pub use error::{Error, FileKind};
+pub use path::WorkspacePath;
+pub use read::{FileIdentity, FileRead};
+pub use source::{WorkspaceSource, WorkspaceSourceOptions};

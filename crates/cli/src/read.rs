@@ -1,0 +1,90 @@
+//! `briefing read`.
+
+use std::fs;
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::time::Duration;
+
+use briefing::core::{BindingId, OneOrMany, Severity};
+use briefing::prelude::*;
+use indicatif::ProgressBar;
+
+use crate::args::ReadCommand;
+use crate::failure::Failure;
+
+/// How often a folder that changes while it is read is read again.
+const TRIES: usize = 3;
+
+pub(crate) fn run(command: &ReadCommand) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().build().map_err(Failure::Runtime)?;
+    let progress = ProgressBar::new_spinner().with_message(format!("reading {}", command.dir.display()));
+    progress.enable_steady_tick(Duration::from_millis(100));
+    let package = runtime.block_on(read(command));
+    progress.finish_and_clear();
+    let package = package?;
+    if let Some(path) = &command.audit {
+        let audit = format!("{:#}\n", package.to_json());
+        fs::write(path, audit).map_err(|error| Failure::file(path, error))?;
+    }
+    let text = render(&package, command.format);
+    match &command.output {
+        Some(path) => fs::write(path, text).map_err(|error| Failure::file(path, error))?,
+        None => {
+            let mut out = io::stdout().lock();
+            out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::Output)?;
+        }
+    }
+    warn_of_problems(&package);
+    Ok(())
+}
+
+async fn read(command: &ReadCommand) -> Result<Arc<ContextPackage>, Failure> {
+    let workspace = TaskWorkspace::open(&command.dir)?;
+    let options = WorkspaceSourceOptions::new().include_hidden(command.hidden);
+    let context = TaskContext::new("briefing-read")?;
+    context.configure_index(command.strategy.into());
+    let binding = ContextBinding::named(BindingId::new("files")?);
+    context.attach(Arc::new(workspace.source(options)?), binding)?;
+    let mut reader = context.reader(ContextConsumer::new("command-line")?).budget(budget(command)).open().await?;
+    let intent = ContextReadIntent::new(&command.query)?.with_filters(filters(command));
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        match reader.read(&intent).await {
+            Err(error) if error.code() == "context.stale" && tries < TRIES => reader.refresh().await,
+            read => return Ok(read?),
+        }
+    }
+}
+
+fn budget(command: &ReadCommand) -> ContextBudget {
+    let budget = match command.max_chars {
+        Some(chars) => ContextBudget::chars(chars),
+        None => ContextBudget::tokens(command.max_tokens.unwrap_or(4_000))
+            .encoding(command.encoding.to_string())
+            .rendered_as(command.format),
+    };
+    budget.blocks(command.max_blocks)
+}
+
+fn filters(command: &ReadCommand) -> ContextFilters {
+    let one_or_many = |values: &[String]| match values {
+        [] => None,
+        [one] => Some(OneOrMany::One(one.clone())),
+        many => Some(OneOrMany::Many(many.to_vec())),
+    };
+    let mut filters = ContextFilters::default();
+    filters.path = one_or_many(&command.path);
+    filters.pattern = one_or_many(&command.pattern);
+    filters
+}
+
+/// Says on standard error what a reader of the output should know, one line each.
+fn warn_of_problems(package: &ContextPackage) {
+    let mut err = io::stderr().lock();
+    for diagnostic in package.diagnostics().iter().filter(|diagnostic| diagnostic.severity != Severity::Info).take(20) {
+        let details = serde_json::Value::Object(diagnostic.details.clone());
+        // Where standard error is closed there is nobody to tell.
+        let _ = writeln!(err, "{}[{}]: {details}", diagnostic.severity, diagnostic.code);
+    }
+}

@@ -1,0 +1,250 @@
+//! Lists a source into a partition, or brings a partition to a newer revision by its source's changes.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use briefing_core::{
+    ContextDiagnostic, ContextSource, ProjectionProfile, Revision, SourceChange, SourceChangeSet, SourceDescriptor,
+    SourceError,
+};
+use tokio::sync::mpsc;
+use tokio::task::{JoinError, spawn_blocking};
+
+use super::config::IndexStrategy;
+use super::lexical::{Document, LexicalBuilder, LexicalError};
+use super::partition::{Partition, Placed, Slot, keep, path_of, sort_key};
+use super::text_store::TextStoreBuilder;
+
+/// How many descriptors a page asks for.
+const PAGE: usize = 256;
+/// How many pages may wait for the indexer.
+const PAGES_AHEAD: usize = 4;
+/// How many empty places a partition may carry beside its live ones before it is listed anew.
+const MAX_EMPTY: usize = 1_024;
+
+/// Why a partition could not be made.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BuildError {
+    #[error("the source's revision moved while it was listed")]
+    Moved,
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    #[error("{0}")]
+    Contract(String),
+    #[error(transparent)]
+    Lexical(#[from] LexicalError),
+    #[error("the index builder stopped: {0}")]
+    Stopped(#[from] JoinError),
+}
+
+impl From<std::io::Error> for BuildError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Lexical(error.into())
+    }
+}
+
+impl BuildError {
+    /// A stable machine-readable code.
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            Self::Moved => "source.changed",
+            Self::Source(error) => error.code(),
+            Self::Contract(_) => "source.contract",
+            Self::Lexical(_) | Self::Stopped(_) => "index.failed",
+        }
+    }
+}
+
+type Page = (Vec<SourceDescriptor>, Vec<ContextDiagnostic>);
+
+/// Lists the whole source. Pages are asked for while earlier ones are indexed on a blocking thread.
+pub(crate) async fn full(
+    source: &dyn ContextSource,
+    profile: &ProjectionProfile,
+    revision: &Revision,
+    strategy: IndexStrategy,
+) -> Result<Partition, BuildError> {
+    let (pages, waiting) = mpsc::channel::<Page>(PAGES_AHEAD);
+    let at = revision.clone();
+    let indexer = spawn_blocking(move || index_pages(waiting, at, strategy));
+    let listed = list(source, profile, revision, pages).await;
+    let built = indexer.await?;
+    // A failed listing closes the channel early; what the indexer made of it is worth nothing then.
+    listed?;
+    built
+}
+
+async fn list(
+    source: &dyn ContextSource,
+    profile: &ProjectionProfile,
+    revision: &Revision,
+    pages: mpsc::Sender<Page>,
+) -> Result<(), BuildError> {
+    let mut cursor = None;
+    let mut seen = HashSet::new();
+    loop {
+        let page = source.enumerate_descriptors(profile, cursor.as_ref(), PAGE).await?;
+        if page.source_id() != source.source_id() {
+            return Err(BuildError::Contract(format!("a page of {} instead of {}", page.source_id(), source.source_id())));
+        }
+        if page.source_revision() != revision {
+            return Err(BuildError::Moved);
+        }
+        let (descriptors, diagnostics, next) = page.into_parts();
+        if pages.send((descriptors, diagnostics)).await.is_err() {
+            // The indexer gave up; it says why.
+            return Ok(());
+        }
+        match next {
+            None => return Ok(()),
+            Some(next) if !seen.insert(next.as_str().to_owned()) => {
+                return Err(BuildError::Contract(format!("the cursor {:?} did not advance", next.as_str())));
+            }
+            next => cursor = next,
+        }
+    }
+}
+
+fn index_pages(
+    mut pages: mpsc::Receiver<Page>,
+    revision: Revision,
+    strategy: IndexStrategy,
+) -> Result<Partition, BuildError> {
+    let mut slots: Vec<Option<Placed>> = Vec::new();
+    let mut by_key = HashMap::new();
+    let mut texts = TextStoreBuilder::default();
+    let mut all_diagnostics = Vec::new();
+    let mut lexical = (strategy == IndexStrategy::Lexical).then(LexicalBuilder::new);
+    while let Some((descriptors, diagnostics)) = pages.blocking_recv() {
+        all_diagnostics.extend(diagnostics);
+        for descriptor in descriptors {
+            let slot = next_slot(&slots)?;
+            let (descriptor, text) = keep(descriptor);
+            if by_key.insert(descriptor.key.clone(), slot).is_some() {
+                return Err(BuildError::Contract(format!("the descriptor key {} is listed twice", descriptor.key)));
+            }
+            let span = texts.push(&text)?;
+            let placed = Placed { descriptor: Arc::new(descriptor), text: (0, span) };
+            if let Some(lexical) = &mut lexical {
+                lexical.add(document(slot, &placed, text))?;
+            }
+            slots.push(Some(placed));
+        }
+    }
+    let mut partition = Partition {
+        revision,
+        order: (0..next_slot(&slots)?).collect(),
+        slots,
+        by_key,
+        place: Vec::new(),
+        required: Vec::new(),
+        texts: vec![Arc::new(texts.finish())],
+        lexical: lexical.map(LexicalBuilder::finish).transpose()?,
+        diagnostics: all_diagnostics,
+    };
+    partition.derive();
+    Ok(partition)
+}
+
+fn next_slot(slots: &[Option<Placed>]) -> Result<Slot, BuildError> {
+    Slot::try_from(slots.len()).map_err(|_| BuildError::Contract("more than 4,294,967,295 descriptors".to_owned()))
+}
+
+fn document(slot: Slot, placed: &Placed, body: String) -> Document {
+    let descriptor = &placed.descriptor;
+    let path = path_of(descriptor).into_owned();
+    // A title that only repeats the path would count it twice.
+    let title = if *descriptor.title == *path { String::new() } else { descriptor.title.to_string() };
+    Document { slot, title, path, summary: descriptor.summary.to_string(), body }
+}
+
+/// Brings a partition to `revision` by the source's own account of what changed.
+pub(crate) async fn delta(
+    source: &dyn ContextSource,
+    profile: &ProjectionProfile,
+    base: Arc<Partition>,
+    revision: &Revision,
+) -> Result<Partition, BuildError> {
+    let feed = source.change_feed().ok_or_else(|| BuildError::Contract("the source has no change feed".to_owned()))?;
+    let set = feed.changes(&base.revision, revision, profile).await?;
+    if set.source_id != *source.source_id() || set.from_revision != base.revision || set.to_revision != *revision {
+        return Err(BuildError::Contract(format!(
+            "a change set of {} from {} to {}, asked for {} to {revision}",
+            set.source_id, set.from_revision, set.to_revision, base.revision
+        )));
+    }
+    let live = base.order.len();
+    if base.slots.len().saturating_sub(live) + set.changes.len() > live + MAX_EMPTY {
+        return Err(BuildError::Contract("so much changed that a new listing is cheaper".to_owned()));
+    }
+    let (id, to) = (source.source_id().clone(), revision.clone());
+    for change in &set.changes {
+        if let SourceChange::Upsert(descriptor) = change
+            && (descriptor.source_id != id || descriptor.source_revision != to)
+        {
+            return Err(BuildError::Contract(format!("the change of {} is of another revision", descriptor.descriptor_key)));
+        }
+    }
+    spawn_blocking(move || apply(&base, set)).await?
+}
+
+fn apply(base: &Partition, set: SourceChangeSet) -> Result<Partition, BuildError> {
+    let mut slots = base.slots.clone();
+    let mut by_key = base.by_key.clone();
+    let mut texts = TextStoreBuilder::default();
+    let store = u32::try_from(base.texts.len()).unwrap_or(u32::MAX);
+    let mut gone = Vec::new();
+    let mut documents = Vec::new();
+    // Where each new slot goes: into the place of the one with the same key, or to the end.
+    let mut replaced: HashMap<Slot, Slot> = HashMap::new();
+    let mut appended = Vec::new();
+    for change in set.changes {
+        let key = match &change {
+            SourceChange::Upsert(descriptor) => descriptor.descriptor_key.clone(),
+            SourceChange::Remove(key) => key.clone(),
+        };
+        let old = by_key.remove(&key);
+        if let Some(place) = old.and_then(|old| slots.get_mut(old as usize)) {
+            *place = None;
+        }
+        gone.extend(old);
+        let SourceChange::Upsert(descriptor) = change else { continue };
+        let slot = next_slot(&slots)?;
+        let (descriptor, text) = keep(*descriptor);
+        by_key.insert(key, slot);
+        let placed = Placed {
+            descriptor: Arc::new(descriptor),
+            text: (store, texts.push(&text)?),
+        };
+        if base.lexical.is_some() {
+            documents.push(document(slot, &placed, text));
+        }
+        slots.push(Some(placed));
+        match old {
+            Some(old) => drop(replaced.insert(old, slot)),
+            None => appended.push(slot),
+        }
+    }
+    let was_sorted = base.live().is_sorted_by_key(|(_, placed)| sort_key(&placed.descriptor));
+    let kept = base.order.iter().map(|slot| replaced.get(slot).copied().unwrap_or(*slot));
+    let mut order: Vec<Slot> = kept.chain(appended).collect();
+    order.retain(|slot| slots.get(*slot as usize).is_some_and(Option::is_some));
+    if was_sorted {
+        let key = |slot: &Slot| slots.get(*slot as usize).and_then(Option::as_ref).map(|placed| sort_key(&placed.descriptor));
+        order.sort_by(|a, b| key(a).cmp(&key(b)));
+    }
+    let lexical = base.lexical.as_ref().map(|lexical| lexical.updated(&gone, documents)).transpose()?;
+    let mut partition = Partition {
+        revision: set.to_revision,
+        slots,
+        order,
+        by_key,
+        place: Vec::new(),
+        required: Vec::new(),
+        texts: base.texts.iter().cloned().chain([Arc::new(texts.finish())]).collect(),
+        lexical,
+        diagnostics: set.diagnostics,
+    };
+    partition.derive();
+    Ok(partition)
+}

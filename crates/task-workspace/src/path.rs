@@ -1,0 +1,124 @@
+//! The grammar of paths in a workspace.
+
+use std::fmt;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// The folder of the framework's own state, at any depth.
+pub(crate) const PRIVATE_FOLDER: &str = ".briefing";
+
+/// Names that Windows reserves in every folder, whatever the suffix (Win32 naming conventions).
+const DEVICE_NAMES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
+
+/// A path in a workspace: relative to its root, segments joined by `/`, the same on every platform.
+///
+/// The grammar is checked before any file is touched: no empty, `.` or `..` segment, no leading `/`, no `\`, no `:` (a
+/// drive or a stream on Windows), no NUL, no device name of Windows.
+///
+/// ```
+/// use briefing_task_workspace::WorkspacePath;
+/// assert_eq!(WorkspacePath::new("src/main.rs")?.file_name(), "main.rs");
+/// assert_eq!(WorkspacePath::new("src//main.rs").unwrap_err().code(), "workspace.invalid_path");
+/// # Ok::<(), briefing_task_workspace::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct WorkspacePath(String);
+
+impl WorkspacePath {
+    /// Takes a path that follows the grammar, unchanged.
+    ///
+    /// # Errors
+    /// [`Error::OutsideBoundary`] for `..` and absolute paths, [`Error::InvalidPath`] with the rule that is broken, and
+    /// [`Error::PrivateArea`] for paths into `.briefing`.
+    pub fn new(path: impl AsRef<str>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let invalid = |reason| Err(Error::InvalidPath { path: path.to_owned(), reason });
+        if path.is_empty() {
+            return invalid("it is empty");
+        }
+        if path.contains('\0') {
+            return invalid("it holds a NUL");
+        }
+        let bytes = path.as_bytes();
+        let has_drive = bytes.first().is_some_and(u8::is_ascii_alphabetic) && bytes.get(1) == Some(&b':');
+        if path.starts_with(['/', '\\'])
+            || has_drive
+            || path.split(['/', '\\']).any(|segment| segment == "..")
+        {
+            return Err(Error::OutsideBoundary { path: path.to_owned() });
+        }
+        if path.contains('\\') {
+            return invalid("segments are joined by / and not by \\");
+        }
+        if path.contains(':') {
+            return invalid("a colon names a drive or a stream on Windows");
+        }
+        for segment in path.split('/') {
+            match segment {
+                "" => return invalid("it has an empty segment"),
+                "." => return invalid("it has the segment ."),
+                segment if is_device_name(segment) => return invalid("it names a device of Windows"),
+                segment if is_private(segment) => return Err(Error::PrivateArea { path: path.to_owned() }),
+                _ => {}
+            }
+        }
+        Ok(Self(path.to_owned()))
+    }
+
+    /// The path.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The last segment.
+    #[must_use]
+    pub fn file_name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or(&self.0)
+    }
+}
+
+/// Whether a segment names the private folder, also where the file system ignores case.
+pub(crate) fn is_private(segment: &str) -> bool {
+    segment.eq_ignore_ascii_case(PRIVATE_FOLDER)
+}
+
+/// Windows ignores the suffix, trailing blanks and case; the superscripts count as digits.
+fn is_device_name(segment: &str) -> bool {
+    let stem = segment.split('.').next().unwrap_or_default().trim_end().to_lowercase();
+    let numbered = stem.strip_prefix("com").or_else(|| stem.strip_prefix("lpt"));
+    DEVICE_NAMES.contains(&stem.as_str())
+        || numbered.is_some_and(|digit| {
+            let mut chars = digit.chars();
+            matches!((chars.next(), chars.next()), (Some('1'..='9' | '¹' | '²' | '³'), None))
+        })
+}
+
+impl AsRef<Path> for WorkspacePath {
+    fn as_ref(&self) -> &Path {
+        Path::new(&self.0)
+    }
+}
+
+impl fmt::Display for WorkspacePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl TryFrom<String> for WorkspacePath {
+    type Error = Error;
+    fn try_from(path: String) -> Result<Self, Error> {
+        Self::new(path)
+    }
+}
+
+impl From<WorkspacePath> for String {
+    fn from(path: WorkspacePath) -> String {
+        path.0
+    }
+}

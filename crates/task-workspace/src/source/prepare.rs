@@ -1,0 +1,194 @@
+//! A file, read and understood: its kind, its text, its passages.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use briefing_core::media::{MediaKind, MediaSignals};
+use briefing_core::{ContextDiagnostic, Digest, Severity};
+use briefing_formats::{Passage, PassageLimits, classify, decode, passages};
+
+use super::Inner;
+use crate::error::Error;
+use crate::read::{self, FileIdentity};
+use crate::walk::FoundFile;
+
+/// How much of a file is read to tell its kind where its name says that it is no text.
+const SIGNATURE_BYTES: u64 = 8 * 1024;
+
+/// How much of a text is read to tell its kind where it is too large to be offered; and of a large document, from the
+/// start and from the end, where a zip lists what it holds.
+const SAMPLE_BYTES: u64 = 64 * 1024;
+
+/// How many bytes of prepared files are kept for the next page or read.
+const KEPT_BYTES: usize = 16 << 20;
+
+/// A file in the state in which a scan found it.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) path: Arc<str>,
+    pub(super) identity: FileIdentity,
+    pub(super) kind: MediaKind,
+    pub(super) media_type: Option<&'static str>,
+    /// The digest of the raw bytes, where all of them were read.
+    pub(super) digest: Option<Digest>,
+    /// The text, where it is offered.
+    pub(super) text: Option<PreparedText>,
+    pub(super) diagnostics: Vec<ContextDiagnostic>,
+}
+
+/// A text and its passages.
+#[derive(Debug)]
+pub(super) struct PreparedText {
+    pub(super) text: String,
+    pub(super) encoding: &'static str,
+    pub(super) chars: usize,
+    pub(super) lines: usize,
+    /// Empty where the whole is one passage.
+    pub(super) passages: Vec<Passage>,
+    /// Where each passage begins, in chars of the text.
+    pub(super) starts: Vec<usize>,
+}
+
+impl Prepared {
+    /// Reads a file as a scan found it.
+    ///
+    /// # Errors
+    /// [`Error::Changed`] where it is in another state, and as the read.
+    pub(super) fn of(inner: &Inner, file: &FoundFile) -> Result<Self, Error> {
+        let shown = file.name.shown();
+        let signals = MediaSignals { path: Some(shown), ..MediaSignals::default() };
+        let fits = file.identity.size <= inner.options.max_text_bytes;
+        let wanted = match signals.kind() {
+            MediaKind::Image | MediaKind::Audio | MediaKind::Video | MediaKind::Binary => SIGNATURE_BYTES,
+            _ if fits => file.identity.size,
+            _ => SAMPLE_BYTES,
+        };
+        let dir = inner.workspace.dir();
+        let read = read::read(dir, file.name.real(), shown, wanted)?;
+        if read.identity != file.identity {
+            return Err(Error::Changed { path: shown.to_string() });
+        }
+        let mut bytes = read.bytes;
+        if read.truncated && matches!(signals.kind(), MediaKind::Office | MediaKind::Pdf) {
+            bytes.extend(read::read_tail(dir, file.name.real(), shown, file.identity, SAMPLE_BYTES)?);
+        }
+        let class = classify(&signals, &bytes);
+        let mut prepared = Self {
+            path: Arc::clone(shown),
+            identity: file.identity,
+            kind: class.kind,
+            media_type: class.media_type,
+            digest: (!read.truncated).then(|| Digest::of(&bytes)),
+            text: None,
+            diagnostics: Vec::new(),
+        };
+        if let Some(disagreement) = class.disagreement {
+            let fact = ContextDiagnostic::new("workspace.type_disagreement", Severity::Warning);
+            prepared.note(fact.with("reason", disagreement));
+        }
+        if prepared.kind == MediaKind::Text {
+            if read.truncated {
+                let fact = ContextDiagnostic::new("workspace.too_large", Severity::Info);
+                prepared.note(fact.with("total_bytes", file.identity.size));
+            } else {
+                prepared.read_text(&bytes);
+            }
+        }
+        Ok(prepared)
+    }
+
+    /// A file that cannot be read: it is offered by reference, and nothing is said about what it is.
+    pub(super) fn unreadable(file: &FoundFile, reason: &Error) -> Self {
+        let mut prepared = Self {
+            path: Arc::clone(file.name.shown()),
+            identity: file.identity,
+            kind: MediaKind::Unknown,
+            media_type: None,
+            digest: None,
+            text: None,
+            diagnostics: Vec::new(),
+        };
+        let severity = Severity::Warning;
+        prepared.note(match reason {
+            Error::Unreadable { source, .. } => ContextDiagnostic::new("workspace.unreadable", severity)
+                .with("reason", source.kind().to_string()),
+            reason => ContextDiagnostic::new(reason.code(), severity),
+        });
+        prepared
+    }
+
+    fn note(&mut self, diagnostic: ContextDiagnostic) {
+        self.diagnostics.push(diagnostic.with("path", &*self.path));
+    }
+
+    fn read_text(&mut self, bytes: &[u8]) {
+        let decoded = match decode(bytes) {
+            Ok(decoded) => decoded,
+            Err(error) => {
+                let fact = ContextDiagnostic::new("workspace.undecodable", Severity::Warning);
+                return self.note(fact.with("reason", error.to_string()));
+            }
+        };
+        if decoded.guessed {
+            let fact = ContextDiagnostic::new("workspace.decoded_from_legacy_encoding", Severity::Info);
+            self.note(fact.with("encoding", decoded.encoding));
+        }
+        let mut found = passages(&self.path, &decoded.text, PassageLimits::default());
+        let (mut chars, mut starts) = (0, Vec::with_capacity(found.len()));
+        for passage in &found {
+            starts.push(chars);
+            chars += passage.chars;
+        }
+        let lines = found.last().map_or(0, |last| last.lines.end);
+        if found.len() < 2 {
+            found.clear();
+        }
+        let (text, encoding) = (decoded.text, decoded.encoding);
+        self.text = Some(PreparedText { text, encoding, chars, lines, passages: found, starts });
+    }
+
+    /// How many passages are described beside the whole file.
+    pub(super) fn passage_count(&self) -> usize {
+        self.text.as_ref().map_or(0, |text| text.passages.len())
+    }
+}
+
+/// Files that were read lately, the latest last.
+#[derive(Debug, Default)]
+pub(super) struct PreparedFiles(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    files: VecDeque<Arc<Prepared>>,
+    bytes: usize,
+}
+
+impl PreparedFiles {
+    /// A file in that state, if it is kept.
+    pub(super) fn find(&self, file: &FoundFile) -> Option<Arc<Prepared>> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let same =
+            |known: &&Arc<Prepared>| known.identity == file.identity && known.path == *file.name.shown();
+        kept.files.iter().rev().find(same).cloned()
+    }
+
+    /// Keeps a file, and drops the oldest that are too many.
+    pub(super) fn keep(&self, prepared: &Arc<Prepared>) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.files.iter().any(|known| Arc::ptr_eq(known, prepared)) {
+            return;
+        }
+        kept.bytes += weight(prepared);
+        kept.files.push_back(Arc::clone(prepared));
+        while kept.bytes > KEPT_BYTES && kept.files.len() > 1 {
+            let Some(oldest) = kept.files.pop_front() else { break };
+            kept.bytes -= weight(&oldest);
+        }
+    }
+}
+
+/// About what a file takes in memory.
+fn weight(prepared: &Prepared) -> usize {
+    let text = prepared.text.as_ref();
+    2_048 + text.map_or(0, |text| text.text.len() + text.passages.len() * 200)
+}
