@@ -1,1 +1,1 @@
-//! placeholder
+//! Runnable programs: `cargo run -p briefing-examples --example quickstart`.

@@ -1,1 +1,1 @@
-//! placeholder
+//! Behaviour that crosses crates, and rules of the workspace itself: see `tests/`.

@@ -44,9 +44,9 @@ pub mod prelude {
         ContextReader, ContextReading, ModelSelector, ReaderState, SelectionPolicy, render, rendered_tokens,
     };
     pub use briefing_core::{
-        Completeness, Content, ContextBinding, ContextBudget, ContextConsumer, ContextConsumption, ContextEntry,
-        ContextFilters, ContextPackage, ContextReadIntent, ContextSource, OmissionReason, Phase, RenderFormat, Role,
-        SemanticSelector, SourceRef, TokenCounter,
+        Completeness, Content, ContextBinding, ContextBudget, ContextConsumer, ContextConsumption,
+        ContextEntry, ContextFilters, ContextPackage, ContextReadIntent, ContextSource, OmissionReason,
+        Phase, RenderFormat, Role, SemanticSelector, SourceRef, TokenCounter,
     };
     pub use briefing_task_context::{IndexConfig, IndexStrategy, TaskContext};
     pub use briefing_task_workspace::{TaskWorkspace, WorkspacePath, WorkspaceSourceOptions};

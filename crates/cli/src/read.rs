@@ -45,7 +45,8 @@ async fn read(command: &ReadCommand) -> Result<Arc<ContextPackage>, Failure> {
     context.configure_index(command.strategy.into());
     let binding = ContextBinding::named(BindingId::new("files")?);
     context.attach(Arc::new(workspace.source(options)?), binding)?;
-    let mut reader = context.reader(ContextConsumer::new("command-line")?).budget(budget(command)).open().await?;
+    let mut reader =
+        context.reader(ContextConsumer::new("command-line")?).budget(budget(command)).open().await?;
     let intent = ContextReadIntent::new(&command.query)?.with_filters(filters(command));
     let mut tries = 0;
     loop {
@@ -82,7 +83,9 @@ fn filters(command: &ReadCommand) -> ContextFilters {
 /// Says on standard error what a reader of the output should know, one line each.
 fn warn_of_problems(package: &ContextPackage) {
     let mut err = io::stderr().lock();
-    for diagnostic in package.diagnostics().iter().filter(|diagnostic| diagnostic.severity != Severity::Info).take(20) {
+    for diagnostic in
+        package.diagnostics().iter().filter(|diagnostic| diagnostic.severity != Severity::Info).take(20)
+    {
         let details = serde_json::Value::Object(diagnostic.details.clone());
         // Where standard error is closed there is nobody to tell.
         let _ = writeln!(err, "{}[{}]: {details}", diagnostic.severity, diagnostic.code);

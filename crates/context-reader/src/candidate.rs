@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use briefing_core::media::{MediaKind, MediaSignals};
 use briefing_core::{
-    BindingId, Completeness, ContextBlock, ContextEntry, Digest, Error, Metadata, Role, SelectionCard, SourceKind,
-    SourceRef,
+    BindingId, Completeness, ContextBlock, ContextEntry, Digest, Error, Metadata, Role, SelectionCard,
+    SourceKind, SourceRef,
 };
 use briefing_task_context::{ContextSnapshot, IndexAnswer, Offer, PinnedSource};
 
@@ -144,7 +144,11 @@ impl Candidate {
             title: self.title().to_owned(),
             summary: summary.to_owned(),
             estimated_chars: if withheld { name.chars().count() } else { self.estimated_chars },
-            completeness: if (withheld && !attached) || refs_only { Completeness::RefOnly } else { Completeness::Complete },
+            completeness: if (withheld && !attached) || refs_only {
+                Completeness::RefOnly
+            } else {
+                Completeness::Complete
+            },
         }
     }
 

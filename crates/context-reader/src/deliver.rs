@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use briefing_core::{
     BindingId, Completeness, Content, ContextBlock, ContextBudget, ContextDiagnostic, ContextOmission,
-    ContextReadIntent, DeliveryMode, OmissionReason, OneOrMany, RequiredOverflow, SelectionBudget, SelectionGuidance, Severity,
-    Role, SourceRef,
+    ContextReadIntent, DeliveryMode, OmissionReason, OneOrMany, RequiredOverflow, Role, SelectionBudget,
+    SelectionGuidance, Severity, SourceRef,
 };
 
 use crate::Error;
@@ -156,7 +156,8 @@ impl<'a> Delivery<'a> {
 
     /// Withdraws parts whose whole came after them. What they cost is not handed out again.
     pub(crate) fn withdraw_covered(&mut self) {
-        let covered: Vec<bool> = self.blocks.iter().map(|(candidate, _)| self.is_covered(candidate)).collect();
+        let covered: Vec<bool> =
+            self.blocks.iter().map(|(candidate, _)| self.is_covered(candidate)).collect();
         let mut kept = Vec::with_capacity(self.blocks.len());
         for ((candidate, block), covered) in std::mem::take(&mut self.blocks).into_iter().zip(covered) {
             if covered {
@@ -234,7 +235,11 @@ impl<'a> Delivery<'a> {
         Ok(())
     }
 
-    fn incompatible(&mut self, candidate: &Candidate, facts: impl FnOnce(ContextDiagnostic) -> ContextDiagnostic) {
+    fn incompatible(
+        &mut self,
+        candidate: &Candidate,
+        facts: impl FnOnce(ContextDiagnostic) -> ContextDiagnostic,
+    ) {
         let code = "context.required_content_incompatible";
         self.diagnostics.push(facts(about(code, Severity::Error, candidate)));
         self.omit(candidate, OmissionReason::RequiredContentIncompatible);
@@ -370,7 +375,11 @@ impl<'a> Delivery<'a> {
                 if self.keep(candidate, readback).await?.is_some() {
                     self.omit(candidate, OmissionReason::TokenBudgetExhausted);
                 } else {
-                    self.diagnostics.push(about("context.image_attachment_delivered", Severity::Info, candidate));
+                    self.diagnostics.push(about(
+                        "context.image_attachment_delivered",
+                        Severity::Info,
+                        candidate,
+                    ));
                 }
             }
             Err(failure) => {
@@ -382,9 +391,14 @@ impl<'a> Delivery<'a> {
     }
 
     /// Puts what was read into the package; answers (needed, available) tokens where it does not fit.
-    async fn keep(&mut self, candidate: &Candidate, readback: Readback) -> Result<Option<(usize, usize)>, Error> {
+    async fn keep(
+        &mut self,
+        candidate: &Candidate,
+        readback: Readback,
+    ) -> Result<Option<(usize, usize)>, Error> {
         let mut block = candidate.block()?;
-        let attached = matches!(candidate.origin, Origin::Source { .. }) || candidate.handling == Handling::ImageAttachment;
+        let attached = matches!(candidate.origin, Origin::Source { .. })
+            || candidate.handling == Handling::ImageAttachment;
         block.completeness = readback.completeness;
         block.content_digest = Some(readback.digest());
         block.content_chars = readback.chars;
@@ -398,14 +412,20 @@ impl<'a> Delivery<'a> {
         let diagnostics = readback.diagnostics;
         let misfit = self.push(candidate, block).await?;
         if misfit.is_none() {
-            self.diagnostics.extend(diagnostics.into_iter().map(|diagnostic| {
-                diagnostic.with("binding_id", candidate.binding_id.as_str())
-            }));
+            self.diagnostics.extend(
+                diagnostics
+                    .into_iter()
+                    .map(|diagnostic| diagnostic.with("binding_id", candidate.binding_id.as_str())),
+            );
         }
         Ok(misfit)
     }
 
-    async fn push(&mut self, candidate: &Candidate, block: ContextBlock) -> Result<Option<(usize, usize)>, Error> {
+    async fn push(
+        &mut self,
+        candidate: &Candidate,
+        block: ContextBlock,
+    ) -> Result<Option<(usize, usize)>, Error> {
         if let Some(ledger) = &mut self.ledger {
             let needed = ledger.cost(&block, self.blocks.len() + 1).await?;
             let available = ledger.available();

@@ -52,7 +52,8 @@ pub(crate) struct Disclosure {
 impl Disclosure {
     /// Whether the candidate was delivered whole before, or cut for the same intent.
     pub(crate) fn holds(&self, candidate: &Candidate, intent: Digest) -> bool {
-        self.seen.contains(&Disclosed::of(candidate, None)) || self.seen.contains(&Disclosed::of(candidate, Some(intent)))
+        self.seen.contains(&Disclosed::of(candidate, None))
+            || self.seen.contains(&Disclosed::of(candidate, Some(intent)))
     }
 
     /// Remembers a delivery. A reference discloses nothing.

@@ -44,7 +44,9 @@ pub enum Error {
     #[error(transparent)]
     Port(#[from] PortError),
     /// The package was read by another reader.
-    #[error("the package does not belong to this reader: its {field} is {found:?}, the reader's {expected:?}")]
+    #[error(
+        "the package does not belong to this reader: its {field} is {found:?}, the reader's {expected:?}"
+    )]
     ForeignPackage {
         /// The field that differs.
         field: &'static str,

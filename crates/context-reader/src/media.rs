@@ -73,7 +73,8 @@ fn is_image_url(url: &str) -> bool {
     if let Some(host) = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")) {
         return !host.is_empty();
     }
-    let Some((kind, data)) = url.strip_prefix("data:image/").and_then(|rest| rest.split_once(";base64,")) else {
+    let Some((kind, data)) = url.strip_prefix("data:image/").and_then(|rest| rest.split_once(";base64,"))
+    else {
         return false;
     };
     !kind.is_empty() && STANDARD.decode(data.trim()).is_ok_and(|bytes| !bytes.is_empty())

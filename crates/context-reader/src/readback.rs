@@ -1,8 +1,8 @@
 //! Reads a candidate's exact content back from its entry or source, and checks that it is what was asked for.
 
 use briefing_core::{
-    Completeness, Content, ContextDiagnostic, Digest, Metadata, ReadRequest, Representation, Revision, Severity, SourceError,
-    SourceErrorKind, SourceRead, SourceRef,
+    Completeness, Content, ContextDiagnostic, Digest, Metadata, ReadRequest, Representation, Revision,
+    Severity, SourceError, SourceErrorKind, SourceRead, SourceRef,
 };
 use briefing_task_context::PinnedSource;
 
@@ -70,7 +70,9 @@ pub(crate) async fn text(
             request.representation = representation;
             let scoped = pinned.source.scoped_read().filter(|_| !candidate.required);
             let read = match (scoped, locator) {
-                (Some(scoped), Some(locator)) => scoped.read_scoped(&candidate.source_ref, locator, &request).await,
+                (Some(scoped), Some(locator)) => {
+                    scoped.read_scoped(&candidate.source_ref, locator, &request).await
+                }
                 _ => pinned.source.read_exact(&candidate.source_ref, &request).await,
             };
             from_source(read?, pinned, candidate, representation)?
@@ -101,8 +103,12 @@ pub(crate) async fn image(candidate: &Candidate) -> Result<Readback, ReadFailure
         }
     };
     if !media::is_image_payload(&readback.content) {
-        let wanted = "a list of image_url parts, each an http(s) URL or a base64 image data URL that is not empty";
-        return Err(ReadFailure::new(SourceErrorKind::Contract.code(), format!("not an image payload: expected {wanted}")));
+        let wanted =
+            "a list of image_url parts, each an http(s) URL or a base64 image data URL that is not empty";
+        return Err(ReadFailure::new(
+            SourceErrorKind::Contract.code(),
+            format!("not an image payload: expected {wanted}"),
+        ));
     }
     readback.chars = 0;
     readback.representation = representation;
@@ -111,7 +117,10 @@ pub(crate) async fn image(candidate: &Candidate) -> Result<Readback, ReadFailure
 }
 
 /// Asks a source for a bounded outline of required content that is too large.
-pub(crate) async fn lossy_digest(candidate: &Candidate, limit: usize) -> Result<Option<Readback>, ReadFailure> {
+pub(crate) async fn lossy_digest(
+    candidate: &Candidate,
+    limit: usize,
+) -> Result<Option<Readback>, ReadFailure> {
     let Origin::Source { pinned, .. } = &candidate.origin else { return Ok(None) };
     let form = Representation::LossyDigest;
     let request = ReadRequest::whole(limit).as_representation(form);

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use briefing_core::{
-    BlockId, Completeness, ContextBlock, ContextBudget, ContextConsumer, ContextDiagnostic, ContextOmission, ContextPackage,
-    ContextReadIntent, OmissionReason, OptionalSelection, PackageId, PackageParts, PackageUsage, Phase,
-    SemanticSelector, Severity, SourceRef, TokenCounter, TokenUsage,
+    BlockId, Completeness, ContextBlock, ContextBudget, ContextConsumer, ContextDiagnostic, ContextOmission,
+    ContextPackage, ContextReadIntent, OmissionReason, OptionalSelection, PackageId, PackageParts,
+    PackageUsage, Phase, SemanticSelector, Severity, SourceRef, TokenCounter, TokenUsage,
 };
 use briefing_task_context::{ContextSnapshot, IndexAnswer, IndexQuery, Progress, TaskContext};
 use briefing_tokens::Tokenizer;
@@ -68,7 +68,8 @@ impl Settings {
             }),
             None => {
                 let encoding = limit.encoding().parse();
-                let encoding = encoding.map_err(|_| Error::UnknownEncoding { encoding: limit.encoding().to_owned() })?;
+                let encoding =
+                    encoding.map_err(|_| Error::UnknownEncoding { encoding: limit.encoding().to_owned() })?;
                 Ok(Some(Arc::new(Tokenizer::new(encoding))))
             }
         }
@@ -87,7 +88,10 @@ pub struct ReaderBuilder {
 
 impl std::fmt::Debug for ReaderBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ReaderBuilder").field("consumer", &self.consumer).field("phase", &self.phase).finish_non_exhaustive()
+        f.debug_struct("ReaderBuilder")
+            .field("consumer", &self.consumer)
+            .field("phase", &self.phase)
+            .finish_non_exhaustive()
     }
 }
 
@@ -307,7 +311,9 @@ impl ContextReader {
         delivery.anchors(&candidates.anchors).await?;
         let (covered, open): (Vec<_>, Vec<_>) =
             optional.into_iter().partition(|candidate| delivery.is_covered(candidate));
-        covered.iter().for_each(|candidate| delivery.omit(candidate, OmissionReason::CoveredByCompleteParent));
+        covered
+            .iter()
+            .for_each(|candidate| delivery.omit(candidate, OmissionReason::CoveredByCompleteParent));
         note_unmatched(intent, &answer, open.is_empty(), &mut delivery);
         let asker = Asker {
             intent,
@@ -335,13 +341,17 @@ impl ContextReader {
         belongs(package, &self.context, &self.consumer, &self.phase)?;
         let omitted = package.omissions().iter().filter(|omission| omission.required);
         let mut refs: Vec<SourceRef> = omitted.map(|omission| omission.source_ref.clone()).collect();
-        let by_reference = |block: &&ContextBlock| block.required && block.completeness == Completeness::RefOnly;
+        let by_reference =
+            |block: &&ContextBlock| block.required && block.completeness == Completeness::RefOnly;
         refs.extend(package.blocks().iter().filter(by_reference).map(|block| block.source_ref.clone()));
-        let failed = package.diagnostics().iter().filter(|diagnostic| {
-            diagnostic.code == "context.required_source_failed"
-        });
+        let failed = package
+            .diagnostics()
+            .iter()
+            .filter(|diagnostic| diagnostic.code == "context.required_source_failed");
         let bindings: Vec<_> = failed
-            .filter_map(|diagnostic| diagnostic.details.get("binding_id")?.as_str().map(briefing_core::BindingId::new))
+            .filter_map(|diagnostic| {
+                diagnostic.details.get("binding_id")?.as_str().map(briefing_core::BindingId::new)
+            })
             .collect::<Result<_, _>>()?;
         if refs.is_empty() && bindings.is_empty() {
             return Ok(());
@@ -352,14 +362,13 @@ impl ContextReader {
     /// What the reader remembers, to be stored. Its packages are stored beside it.
     #[must_use]
     pub fn export_state(&self) -> ReaderState {
-        let continuations = self.continuations.all.iter().map(|((binding_id, intent), (revision, progress))| {
-            Continuation {
+        let continuations =
+            self.continuations.all.iter().map(|((binding_id, intent), (revision, progress))| Continuation {
                 binding_id: binding_id.clone(),
                 source_revision: revision.clone(),
                 intent: *intent,
                 progress: progress.clone(),
-            }
-        });
+            });
         let pinned = || (self.snapshot.context_revision(), revisions(&self.snapshot));
         let (context_revision, source_revisions) = self.restored_stale.clone().unwrap_or_else(pinned);
         ReaderState {
@@ -400,7 +409,11 @@ impl ContextReader {
         }
     }
 
-    async fn ask(&self, intent: &ContextReadIntent, snapshot: &ContextSnapshot) -> Result<IndexAnswer, Error> {
+    async fn ask(
+        &self,
+        intent: &ContextReadIntent,
+        snapshot: &ContextSnapshot,
+    ) -> Result<IndexAnswer, Error> {
         let progress = self.continuations.of(intent.fingerprint(), snapshot);
         let ranked = self.settings.selector.is_none() && self.settings.policy == SelectionPolicy::Ranked;
         let query = IndexQuery {
@@ -544,17 +557,29 @@ impl ContextReader {
 }
 
 /// Says so where a query matched nothing although there was something to match.
-fn note_unmatched(intent: &ContextReadIntent, answer: &IndexAnswer, nothing_open: bool, delivery: &mut Delivery<'_>) {
+fn note_unmatched(
+    intent: &ContextReadIntent,
+    answer: &IndexAnswer,
+    nothing_open: bool,
+    delivery: &mut Delivery<'_>,
+) {
     let unmatched: usize = answer.offers.iter().map(|offer| offer.unmatched).sum();
     let offered_before = answer.offers.iter().any(|offer| offer.settled > 0);
-    if nothing_open && unmatched > 0 && !offered_before && intent.optional_selection() == OptionalSelection::Select {
+    if nothing_open
+        && unmatched > 0
+        && !offered_before
+        && intent.optional_selection() == OptionalSelection::Select
+    {
         delivery.diagnostics.push(
-            ContextDiagnostic::new("context.nothing_matched", Severity::Warning).with("candidate_count", unmatched),
+            ContextDiagnostic::new("context.nothing_matched", Severity::Warning)
+                .with("candidate_count", unmatched),
         );
     }
 }
 
-fn revisions(snapshot: &ContextSnapshot) -> BTreeMap<briefing_core::BindingId, Option<briefing_core::Revision>> {
+fn revisions(
+    snapshot: &ContextSnapshot,
+) -> BTreeMap<briefing_core::BindingId, Option<briefing_core::Revision>> {
     let revision = |pinned: &briefing_task_context::PinnedSource| pinned.revision.as_ref().ok().cloned();
     snapshot.sources().iter().map(|pinned| (pinned.binding_id.clone(), revision(pinned))).collect()
 }
@@ -572,7 +597,11 @@ fn belongs(
     ];
     for (field, found, expected) in expectations {
         if found != expected {
-            return Err(Error::ForeignPackage { field, found: found.to_owned(), expected: expected.to_owned() });
+            return Err(Error::ForeignPackage {
+                field,
+                found: found.to_owned(),
+                expected: expected.to_owned(),
+            });
         }
     }
     Ok(())

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use briefing_core::{
-    ConsumerId, ContextDiagnostic, ContextReadIntent, DeliveryMode, OmissionReason, OneOrMany, OptionalSelection,
-    Phase, SelectionRequest, SemanticSelector, Severity,
+    ConsumerId, ContextDiagnostic, ContextReadIntent, DeliveryMode, OmissionReason, OneOrMany,
+    OptionalSelection, Phase, SelectionRequest, SemanticSelector, Severity,
 };
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,11 @@ pub(crate) struct Asker<'a> {
 }
 
 /// Returns the chosen candidates in reading order; the others are omitted in `delivery`.
-pub(crate) async fn choose(asker: &Asker<'_>, candidates: Vec<Candidate>, delivery: &mut Delivery<'_>) -> Vec<Candidate> {
+pub(crate) async fn choose(
+    asker: &Asker<'_>,
+    candidates: Vec<Candidate>,
+    delivery: &mut Delivery<'_>,
+) -> Vec<Candidate> {
     if candidates.is_empty() {
         return candidates;
     }
@@ -47,7 +51,8 @@ pub(crate) async fn choose(asker: &Asker<'_>, candidates: Vec<Candidate>, delive
         return refuse(delivery, OmissionReason::ExplicitlySkipped);
     }
     let budget = delivery.selection_budget();
-    let spent = budget.available_chars == 0 || budget.available_blocks == 0 || budget.available_tokens == Some(0);
+    let spent =
+        budget.available_chars == 0 || budget.available_blocks == 0 || budget.available_tokens == Some(0);
     if spent {
         return refuse(delivery, OmissionReason::SelectionBudgetExhausted);
     }
@@ -72,7 +77,11 @@ pub(crate) async fn choose(asker: &Asker<'_>, candidates: Vec<Candidate>, delive
         intent: asker.intent.clone(),
         consumer_id: asker.consumer_id.clone(),
         phase: asker.phase.clone(),
-        candidates: candidates.iter().enumerate().map(|(n, candidate)| candidate.card(key(n), refs_only)).collect(),
+        candidates: candidates
+            .iter()
+            .enumerate()
+            .map(|(n, candidate)| candidate.card(key(n), refs_only))
+            .collect(),
         guidance: delivery.guidance(),
         budget,
     };
@@ -80,13 +89,15 @@ pub(crate) async fn choose(asker: &Asker<'_>, candidates: Vec<Candidate>, delive
         Ok(keys) => keys,
         Err(error) => {
             delivery.diagnostics.push(
-                ContextDiagnostic::new("context.selection_failed", Severity::Error).with("error", error.to_string()),
+                ContextDiagnostic::new("context.selection_failed", Severity::Error)
+                    .with("error", error.to_string()),
             );
             return refuse(delivery, OmissionReason::SelectionFailed);
         }
     };
     let offered: BTreeMap<String, usize> = (0..candidates.len()).map(|n| (key(n), n)).collect();
-    let unknown: Vec<&str> = keys.iter().map(String::as_str).filter(|key| !offered.contains_key(*key)).collect();
+    let unknown: Vec<&str> =
+        keys.iter().map(String::as_str).filter(|key| !offered.contains_key(*key)).collect();
     let repeated = keys.iter().collect::<BTreeSet<_>>().len() < keys.len();
     if !unknown.is_empty() || repeated {
         delivery.diagnostics.push(
@@ -127,7 +138,8 @@ fn ranked(mut candidates: Vec<Candidate>, delivery: &mut Delivery<'_>) -> Vec<Ca
         rank(a).cmp(&rank(b)).then(score(b).total_cmp(&score(a)))
     });
     delivery.diagnostics.push(
-        ContextDiagnostic::new("context.selection_ranked", Severity::Info).with("candidate_count", candidates.len()),
+        ContextDiagnostic::new("context.selection_ranked", Severity::Info)
+            .with("candidate_count", candidates.len()),
     );
     candidates
 }

@@ -42,18 +42,26 @@ impl ReaderState {
         let found = document.get("schema").and_then(|schema| schema.as_str()).unwrap_or_default();
         if found != READER_STATE_SCHEMA {
             let found = found.to_owned();
-            return Err(briefing_core::Error::UnsupportedSchema { found, supported: READER_STATE_SCHEMA }.into());
+            return Err(
+                briefing_core::Error::UnsupportedSchema { found, supported: READER_STATE_SCHEMA }.into()
+            );
         }
         let state: Self = serde_json::from_value(document)
             .map_err(|error| state_error("document", format!("{error}, expected {READER_STATE_SCHEMA}")))?;
         if let Some(field) = state.disclosed.iter().find_map(Disclosed::blank_field) {
-            return Err(state_error(format!("disclosed.{field}"), "blank, expected the identity of a delivered content"));
+            return Err(state_error(
+                format!("disclosed.{field}"),
+                "blank, expected the identity of a delivered content",
+            ));
         }
         for continuation in &state.continuations {
             let pending = &continuation.progress.pending;
             let ascending = pending.is_sorted_by(|a, b| a < b);
             if !ascending || pending.last().is_some_and(|last| *last >= continuation.progress.offset) {
-                return Err(state_error("continuations.progress", "pending positions must ascend and lie below the offset"));
+                return Err(state_error(
+                    "continuations.progress",
+                    "pending positions must ascend and lie below the offset",
+                ));
             }
         }
         Ok(state)
@@ -100,7 +108,10 @@ impl ReaderState {
     pub(crate) fn check_packages(&self, packages: &[ContextPackage]) -> Result<(), Error> {
         let given: Vec<&PackageId> = packages.iter().map(ContextPackage::package_id).collect();
         if given != self.packages.iter().collect::<Vec<_>>() {
-            return Err(state_error("packages", format!("found {given:?}, expected {:?} in this order", self.packages)));
+            return Err(state_error(
+                "packages",
+                format!("found {given:?}, expected {:?} in this order", self.packages),
+            ));
         }
         Ok(())
     }

@@ -28,7 +28,7 @@ impl<T> OneOrMany<T> {
     }
 }
 
-/// A match on a descriptor's fact: any of the scalars, against a scalar or any element of a list.
+/// A match on a descriptor's fact: a scalar must be one of the values, a list must hold all of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct MetadataFilter(OneOrMany<Value>);
@@ -55,13 +55,13 @@ impl MetadataFilter {
         Ok(Self(values))
     }
 
-    /// Whether `fact`, or any element of it, equals any of the values. JSON types are kept apart: `1` is not `true`.
+    /// Whether a scalar `fact` is any of the values, or a list holds all of them. JSON types are kept apart: `1` is not
+    /// `true`.
     #[must_use]
     pub fn matches(&self, fact: &Value) -> bool {
-        let equals = |fact: &Value| self.0.as_slice().contains(fact);
         match fact {
-            Value::Array(elements) => elements.iter().any(equals),
-            scalar => equals(scalar),
+            Value::Array(elements) => self.0.as_slice().iter().all(|value| elements.contains(value)),
+            scalar => self.0.as_slice().contains(scalar),
         }
     }
 }

@@ -55,7 +55,8 @@ impl State {
         fresh: impl Fn() -> Result<BindingId, briefing_core::Error>,
     ) -> Result<BindingId, Error> {
         let id = given.map_or_else(fresh, Ok)?;
-        let used = self.entries.iter().any(|entry| entry.id == id) || self.bindings.iter().any(|bound| bound.id == id);
+        let used = self.entries.iter().any(|entry| entry.id == id)
+            || self.bindings.iter().any(|bound| bound.id == id);
         if used { Err(Error::DuplicateId { id }) } else { Ok(id) }
     }
 }
@@ -172,7 +173,8 @@ impl TaskContext {
     /// [`Error::DuplicateId`] where an entry or a binding has the id already.
     pub fn put(&self, mut entry: ContextEntry) -> Result<BindingId, Error> {
         let mut state = self.inner.state.write().unwrap_or_else(PoisonError::into_inner);
-        let id = state.claim_id(entry.id.take(), || BindingId::new(self.inner.environment.new_id("entry")))?;
+        let id =
+            state.claim_id(entry.id.take(), || BindingId::new(self.inner.environment.new_id("entry")))?;
         entry.id = Some(id.clone());
         state.entries.push(PinnedEntry { id: id.clone(), entry: Arc::new(entry) });
         state.revision += 1;
@@ -183,9 +185,14 @@ impl TaskContext {
     ///
     /// # Errors
     /// [`Error::DuplicateId`] where an entry or a binding has the id already.
-    pub fn attach(&self, source: Arc<dyn ContextSource>, mut binding: ContextBinding) -> Result<BindingId, Error> {
+    pub fn attach(
+        &self,
+        source: Arc<dyn ContextSource>,
+        mut binding: ContextBinding,
+    ) -> Result<BindingId, Error> {
         let mut state = self.inner.state.write().unwrap_or_else(PoisonError::into_inner);
-        let id = state.claim_id(binding.id.take(), || BindingId::new(self.inner.environment.new_id("binding")))?;
+        let id =
+            state.claim_id(binding.id.take(), || BindingId::new(self.inner.environment.new_id("binding")))?;
         binding.id = Some(id.clone());
         state.bindings.push(Bound { id: id.clone(), binding: Arc::new(binding), source });
         state.bindings.sort_by_key(|bound| std::cmp::Reverse(bound.binding.priority));
@@ -255,9 +262,10 @@ impl TaskContext {
         if snapshot.context_id != self.inner.id || snapshot.context_revision != self.revision() {
             return false;
         }
-        let unmoved = snapshot.sources.iter().map(|pinned| async {
-            revision_of(&*pinned.source).await == pinned.revision
-        });
+        let unmoved = snapshot
+            .sources
+            .iter()
+            .map(|pinned| async { revision_of(&*pinned.source).await == pinned.revision });
         join_all(unmoved).await.into_iter().all(|unmoved| unmoved)
     }
 
@@ -266,7 +274,11 @@ impl TaskContext {
     /// # Errors
     /// [`Error`] for a malformed or impossible question, and [`Error::RevisionMoved`] where a source changed while it was
     /// being listed. A failing source is a diagnostic in the answer.
-    pub async fn query_index(&self, snapshot: &ContextSnapshot, query: IndexQuery<'_>) -> Result<IndexAnswer, Error> {
+    pub async fn query_index(
+        &self,
+        snapshot: &ContextSnapshot,
+        query: IndexQuery<'_>,
+    ) -> Result<IndexAnswer, Error> {
         let config = self.read_state(|state| state.config.clone());
         index::query(&self.inner.cache, &config, snapshot, query).await
     }

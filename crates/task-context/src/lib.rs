@@ -34,7 +34,7 @@ pub use context::{CatalogEntry, TaskContext, TaskContextBuilder};
 pub use environment::SystemEnvironment;
 pub use error::Error;
 pub use index::{
-    BindingOffer, Hidden, IndexAnswer, IndexCache, IndexConfig, IndexQuery, IndexStrategy, IndexedDescriptor, Offer,
-    Progress,
+    BindingOffer, Hidden, IndexAnswer, IndexCache, IndexConfig, IndexQuery, IndexStrategy, IndexedDescriptor,
+    Offer, Progress,
 };
 pub use snapshot::{ContextSnapshot, PinnedEntry, PinnedSource, UnknownRevision};

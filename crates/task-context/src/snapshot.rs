@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use briefing_core::{
-    BindingId, ContextBinding, ContextEntry, ContextSource, Revision, SourceId, SourceKind, TaskContextId, TaskId,
+    BindingId, ContextBinding, ContextEntry, ContextSource, Revision, SourceId, SourceKind, TaskContextId,
+    TaskId,
 };
 
 /// A pinned entry.
@@ -54,7 +55,10 @@ impl PinnedSource {
 
 /// A source's revision now.
 pub(crate) async fn revision_of(source: &dyn ContextSource) -> Result<Revision, UnknownRevision> {
-    source.revision().await.map_err(|error| UnknownRevision { code: error.code(), message: error.to_string() })
+    source
+        .revision()
+        .await
+        .map_err(|error| UnknownRevision { code: error.code(), message: error.to_string() })
 }
 
 impl fmt::Debug for PinnedSource {

@@ -59,7 +59,8 @@ impl Citation {
 /// `\u{…}`.
 pub(crate) fn shown(name: &str) -> String {
     let unsafe_char = |c: char| {
-        c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+        c.is_control()
+            || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
     };
     let mut shown = String::with_capacity(name.len());
     for c in name.chars() {

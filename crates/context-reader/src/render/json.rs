@@ -42,10 +42,13 @@ fn value(block: &ContextBlock, number: usize) -> Value {
         put("version", citation.version.map(Value::from));
         put("form", citation.form.map(Value::from));
         put("next_char", citation.next_char.map(Value::from));
-        put("content", match (&block.content, shown_text(block)) {
-            (Some(Content::Structured(content)), Some(_)) => Some(content.clone()),
-            (_, shown) => shown.map(|text| Value::from(text.into_owned())),
-        });
+        put(
+            "content",
+            match (&block.content, shown_text(block)) {
+                (Some(Content::Structured(content)), Some(_)) => Some(content.clone()),
+                (_, shown) => shown.map(|text| Value::from(text.into_owned())),
+            },
+        );
     }
     value
 }

@@ -12,8 +12,10 @@ mod xml;
 
 use std::collections::BTreeMap;
 
-use briefing_core::{ContextBlock, ContextDiagnostic, ContextOmission, ContextPackage, RenderFormat, Severity, TokenCounter};
 use briefing_core::PortError;
+use briefing_core::{
+    ContextBlock, ContextDiagnostic, ContextOmission, ContextPackage, RenderFormat, Severity, TokenCounter,
+};
 
 pub(crate) use self::citation::Citation;
 
@@ -57,7 +59,11 @@ pub(crate) fn whole(
 }
 
 /// The text of a package without blocks.
-pub(crate) fn frame(format: RenderFormat, omissions: &[ContextOmission], diagnostics: &[ContextDiagnostic]) -> String {
+pub(crate) fn frame(
+    format: RenderFormat,
+    omissions: &[ContextOmission],
+    diagnostics: &[ContextDiagnostic],
+) -> String {
     whole(&[], omissions, diagnostics, format)
 }
 

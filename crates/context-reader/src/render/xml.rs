@@ -41,14 +41,16 @@ pub(super) fn segment(block: &ContextBlock, number: usize) -> String {
 }
 
 pub(super) fn tail(notes: &Notes) -> String {
-    let lines: String = notes.lines().iter().map(|line| format!("<note>{}</note>\n", escape(line.as_str()))).collect();
+    let lines: String =
+        notes.lines().iter().map(|line| format!("<note>{}</note>\n", escape(line.as_str()))).collect();
     format!("{lines}</context>\n")
 }
 
 /// Replaces what XML 1.0 cannot hold (control characters other than tab, line feed and carriage return, U+FFFE and U+FFFF)
 /// by U+FFFD, and counts how often.
 fn allowed(content: &str) -> (String, usize) {
-    let forbidden = |c: char| (c < ' ' && !matches!(c, '\t' | '\n' | '\r')) || matches!(c, '\u{fffe}' | '\u{ffff}');
+    let forbidden =
+        |c: char| (c < ' ' && !matches!(c, '\t' | '\n' | '\r')) || matches!(c, '\u{fffe}' | '\u{ffff}');
     let replaced = content.chars().filter(|c| forbidden(*c)).count();
     (content.chars().map(|c| if forbidden(c) { '\u{fffd}' } else { c }).collect(), replaced)
 }

@@ -8,21 +8,21 @@ use base64::Engine as _;
 use briefing_core::{
     ChangeFeed, Completeness, Content, ContextSource, Cursor, DescriptorKey, DescriptorPage, PortError,
     ProjectionProfile, ReadRequest, Representation, Revision, ScopedRead, SelectionRequest, SemanticSelector,
-    SourceChange, SourceChangeSet, SourceDescriptor, SourceError, SourceErrorKind, SourceId, SourceKind, SourceRead,
-    SourceRef,
+    SourceChange, SourceChangeSet, SourceDescriptor, SourceError, SourceErrorKind, SourceId, SourceKind,
+    SourceRead, SourceRef,
 };
 use briefing_task_context::TaskContext;
 use serde_json::{Value, json};
 
 /// Fills in what is missing.
-pub fn merge(value: &mut Value, defaults: &Value) {
+pub(super) fn merge(value: &mut Value, defaults: &Value) {
     for (key, default) in defaults.as_object().unwrap() {
         let object = value.as_object_mut().unwrap();
         object.entry(key.clone()).or_insert_with(|| default.clone());
     }
 }
 
-pub fn content(recorded: &Value) -> Content {
+pub(super) fn content(recorded: &Value) -> Content {
     match (recorded, recorded.get("$bytes_b64")) {
         (Value::String(text), _) => Content::Text(text.clone()),
         (_, Some(bytes)) => {
@@ -35,20 +35,20 @@ pub fn content(recorded: &Value) -> Content {
 
 /// The log of calls to all sources.
 #[derive(Debug, Clone, Default)]
-pub struct Calls(Arc<Mutex<Vec<Value>>>);
+pub(super) struct Calls(Arc<Mutex<Vec<Value>>>);
 
 impl Calls {
     fn log(&self, call: Value) {
         self.0.lock().unwrap().push(call);
     }
 
-    pub fn take(&self) -> Vec<Value> {
+    pub(super) fn take(&self) -> Vec<Value> {
         std::mem::take(&mut self.0.lock().unwrap())
     }
 }
 
 #[derive(Debug)]
-pub struct FakeSource {
+pub(super) struct FakeSource {
     id: SourceId,
     kind: SourceKind,
     recorded: Value,
@@ -71,7 +71,7 @@ fn failed(message: &str) -> SourceError {
 }
 
 impl FakeSource {
-    pub fn new(recorded: &Value, calls: Calls) -> Self {
+    pub(super) fn new(recorded: &Value, calls: Calls) -> Self {
         Self {
             id: SourceId::new(recorded["source_id"].as_str().unwrap()).unwrap(),
             kind: SourceKind::new(recorded["source_kind"].as_str().unwrap()).unwrap(),
@@ -87,7 +87,7 @@ impl FakeSource {
         }
     }
 
-    pub fn bump(&self, step: &Value) {
+    pub(super) fn bump(&self, step: &Value) {
         let mut state = self.state.lock().unwrap();
         let defaults = json!({
             "role": "information", "index_text": "", "required": false, "priority": 0, "metadata": {},
@@ -95,11 +95,18 @@ impl FakeSource {
         });
         let mut upserts = step.get("upsert").and_then(Value::as_array).cloned().unwrap_or_default();
         upserts.iter_mut().for_each(|descriptor| merge(descriptor, &defaults));
-        let removals: Vec<String> = step.get("remove").and_then(Value::as_array).into_iter().flatten()
-            .map(|key| key.as_str().unwrap().to_owned()).collect();
+        let removals: Vec<String> = step
+            .get("remove")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .map(|key| key.as_str().unwrap().to_owned())
+            .collect();
         let to = step["revision"].as_str().unwrap().to_owned();
         let from = std::mem::replace(&mut state.revision, to.clone());
-        state.descriptors.retain(|descriptor| !removals.iter().any(|key| descriptor["descriptor_key"] == **key));
+        state
+            .descriptors
+            .retain(|descriptor| !removals.iter().any(|key| descriptor["descriptor_key"] == **key));
         for upsert in &upserts {
             let key = &upsert["descriptor_key"];
             match state.descriptors.iter_mut().find(|old| old["descriptor_key"] == *key) {
@@ -124,7 +131,8 @@ impl FakeSource {
         }
         descriptor.summary = text("summary").to_owned();
         descriptor.index_text = text("index_text").to_owned();
-        descriptor.estimated_chars = usize::try_from(recorded["estimated_chars"].as_u64().unwrap_or(0)).unwrap();
+        descriptor.estimated_chars =
+            usize::try_from(recorded["estimated_chars"].as_u64().unwrap_or(0)).unwrap();
         descriptor.required = recorded["required"].as_bool().unwrap();
         descriptor.priority = recorded["priority"].as_i64().unwrap();
         descriptor.metadata = recorded["metadata"].as_object().unwrap().clone();
@@ -136,9 +144,15 @@ impl FakeSource {
         descriptor
     }
 
-    fn read(&self, source_ref: &SourceRef, locator: Option<&str>, request: &ReadRequest) -> Result<SourceRead, SourceError> {
+    fn read(
+        &self,
+        source_ref: &SourceRef,
+        locator: Option<&str>,
+        request: &ReadRequest,
+    ) -> Result<SourceRead, SourceError> {
         let state = self.state.lock().unwrap();
-        let recorded = state.descriptors.iter().find(|descriptor| descriptor["source_ref"] == *source_ref.as_str());
+        let recorded =
+            state.descriptors.iter().find(|descriptor| descriptor["source_ref"] == *source_ref.as_str());
         let recorded = recorded.ok_or_else(|| SourceError::not_found(source_ref.as_str()))?;
         if let Some(message) = recorded["fail"].as_str() {
             return Err(failed(message));
@@ -220,12 +234,17 @@ impl ContextSource for FakeSource {
         let start: usize = cursor.map_or(0, |cursor| cursor.parse().unwrap());
         let end = (start + size).min(state.descriptors.len());
         let page = state.descriptors[start..end].iter();
-        let page = page.map(|recorded| self.descriptor(recorded, &state.revision, &state.descriptors)).collect();
+        let page =
+            page.map(|recorded| self.descriptor(recorded, &state.revision, &state.descriptors)).collect();
         let next = (end < state.descriptors.len()).then(|| Cursor::new(end.to_string())).transpose()?;
         Ok(DescriptorPage::new(self.id.clone(), revision, page, next)?)
     }
 
-    async fn read_exact(&self, source_ref: &SourceRef, request: &ReadRequest) -> Result<SourceRead, SourceError> {
+    async fn read_exact(
+        &self,
+        source_ref: &SourceRef,
+        request: &ReadRequest,
+    ) -> Result<SourceRead, SourceError> {
         self.calls.log(json!({
             "call": "read_exact", "source_id": self.id, "source_ref": source_ref, "max_chars": request.max_chars,
             "representation": request.representation,
@@ -267,7 +286,7 @@ impl ChangeFeed for FakeSource {
         _: &ProjectionProfile,
     ) -> Result<SourceChangeSet, SourceError> {
         self.calls.log(json!({
-            "call": "changes", "source_id": self.id, "from_revision": from, "to_revision": to,
+            "call": "changes", "source_id": self.id, "from": from, "to": to,
         }));
         let mut set = SourceChangeSet {
             source_id: self.id.clone(),
@@ -288,7 +307,10 @@ impl ChangeFeed for FakeSource {
                     if step_from == at {
                         merged.extend(removals.iter().map(|key| (key.clone(), None)));
                         merged.extend(upserts.iter().map(|descriptor| {
-                            (descriptor["descriptor_key"].as_str().unwrap().to_owned(), Some(descriptor.clone()))
+                            (
+                                descriptor["descriptor_key"].as_str().unwrap().to_owned(),
+                                Some(descriptor.clone()),
+                            )
                         }));
                         at = step_to;
                     }
@@ -308,7 +330,7 @@ impl ChangeFeed for FakeSource {
     }
 }
 
-pub struct FakeSelector {
+pub(super) struct FakeSelector {
     recorded: Value,
     context: TaskContext,
     sources: BTreeMap<String, Arc<FakeSource>>,
@@ -316,11 +338,15 @@ pub struct FakeSelector {
 }
 
 impl FakeSelector {
-    pub fn new(recorded: &Value, context: TaskContext, sources: BTreeMap<String, Arc<FakeSource>>) -> Self {
+    pub(super) fn new(
+        recorded: &Value,
+        context: TaskContext,
+        sources: BTreeMap<String, Arc<FakeSource>>,
+    ) -> Self {
         Self { recorded: recorded.clone(), context, sources, calls: Mutex::default() }
     }
 
-    pub fn take(&self) -> Vec<Value> {
+    pub(super) fn take(&self) -> Vec<Value> {
         std::mem::take(&mut self.calls.lock().unwrap())
     }
 }

@@ -8,34 +8,34 @@ use std::sync::Arc;
 
 use briefing_context_reader::{ContextReader, ContextReading, Error, ReaderState, SelectionPolicy};
 use briefing_core::{
-    BindingId, Completeness, Content, ContextBinding, ContextBudget, ContextConsumer, ContextEntry, ContextPackage,
-    ContextReadIntent, Metadata, OmissionReason, Phase, SourceRef, TaskContextId,
+    BindingId, Completeness, Content, ContextBinding, ContextBudget, ContextConsumer, ContextEntry,
+    ContextPackage, ContextReadIntent, Metadata, OmissionReason, Phase, SourceRef, TaskContextId,
 };
 use briefing_task_context::{IndexCache, IndexStrategy, TaskContext};
 use serde_json::{Value, json};
 
 use self::fakes::{FakeSelector, FakeSource, content, merge};
 
-pub struct Scenario(Value);
+pub(crate) struct Scenario(Value);
 
 impl Scenario {
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.0["name"].as_str().unwrap()
     }
 
-    pub fn quirk(&self) -> Option<&str> {
+    pub(crate) fn quirk(&self) -> Option<&str> {
         self.0["peer_quirk"].as_str()
     }
 }
 
 /// Loads the recording, or says visibly that it is not there.
-pub fn load() -> Option<Vec<Scenario>> {
+pub(crate) fn load() -> Option<Vec<Scenario>> {
     let shared = std::env::var_os("BRIEFING_SHARED").map(PathBuf::from);
     let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let path = std::env::var_os("BRIEFING_GOLDEN")
         .map_or_else(|| shared.unwrap_or(beside).join("golden/golden.json"), PathBuf::from);
     let Ok(text) = std::fs::read_to_string(&path) else {
-        println!("SKIPPED: no recording at {}", path.display());
+        say(&format!("SKIPPED: no recording at {}", path.display()));
         return None;
     };
     let recording: Value = serde_json::from_str(&text).unwrap();
@@ -56,8 +56,14 @@ pub fn load() -> Option<Vec<Scenario>> {
     Some(recording["scenarios"].as_array().unwrap().iter().map(filled).collect())
 }
 
+/// Says something that the test runner does not swallow.
+pub(crate) fn say(line: &str) {
+    use std::io::Write as _;
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
 /// Runs a scenario; what differs from the recording, one line each.
-pub async fn replay(scenario: &Scenario) -> Vec<String> {
+pub(crate) async fn replay(scenario: &Scenario) -> Vec<String> {
     let recorded = &scenario.0;
     let setup_fails = !recorded["observed_setup"]["error"].is_null();
     match World::build(recorded).await {
@@ -85,7 +91,7 @@ struct World {
 
 type Failure = Box<dyn std::error::Error>;
 
-pub fn entry(recorded: &Value) -> Result<ContextEntry, Failure> {
+pub(crate) fn entry(recorded: &Value) -> Result<ContextEntry, Failure> {
     let role = recorded["role"].as_str().unwrap_or("information").parse()?;
     let mut entry = ContextEntry::new(role, content(&recorded["content"]));
     entry.id = recorded["entry_id"].as_str().map(BindingId::new).transpose()?;
@@ -122,7 +128,9 @@ impl World {
             .id(TaskContextId::new("ctx")?)
             .index_cache(IndexCache::new(64 << 20))
             .build()?;
-        context.configure_index(recorded["index"]["strategy"].as_str().unwrap().parse::<IndexStrategy>()?.into());
+        context.configure_index(
+            recorded["index"]["strategy"].as_str().unwrap().parse::<IndexStrategy>()?.into(),
+        );
         for recorded in recorded["entries"].as_array().unwrap() {
             context.put(entry(recorded)?)?;
         }
@@ -219,9 +227,14 @@ impl World {
             let (parent, last) = key.rsplit_once('.').unwrap_or(("", &key));
             let parent = if parent.is_empty() { &mut state } else { &mut state[parent] };
             let parent = parent.as_object_mut().unwrap();
-            if value.is_null() { drop(parent.remove(last)) } else { drop(parent.insert(last.to_owned(), value)) }
+            if value.is_null() {
+                drop(parent.remove(last))
+            } else {
+                drop(parent.insert(last.to_owned(), value))
+            }
         }
-        let packages: Vec<ContextPackage> = reader.packages().iter().map(|package| (**package).clone()).collect();
+        let packages: Vec<ContextPackage> =
+            reader.packages().iter().map(|package| (**package).clone()).collect();
         let ours = async {
             let state = ReaderState::from_json(&state.to_string())?;
             let (consumer, phase) = (state.consumer().id().to_string(), state.phase().to_string());
@@ -247,7 +260,8 @@ impl World {
             Ok(intent) => self.readers.get_mut(name).unwrap().read(&intent).await,
             Err(error) => Err(error),
         };
-        let selector_calls = self.selectors[name].as_ref().map(|selector| selector.take()).unwrap_or_default();
+        let selector_calls =
+            self.selectors[name].as_ref().map(|selector| selector.take()).unwrap_or_default();
         let calls = self.calls.take();
         let error = ours.as_ref().err().map(ToString::to_string);
         self.expect(n, "fails", &json!(error.is_some()), &json!(!observed["error"].is_null()));
@@ -258,12 +272,27 @@ impl World {
         let Ok(package) = ours else { return };
         if observed["error"].is_null() {
             let empty = json!([]);
-            self.expect(n, "blocks", &blocks(&package, &observed["blocks"]), observed.get("blocks").unwrap_or(&empty));
+            self.expect(
+                n,
+                "blocks",
+                &blocks(&package, &observed["blocks"]),
+                observed.get("blocks").unwrap_or(&empty),
+            );
             self.expect(n, "omissions", &omissions(&package), &observed["omissions"]);
             self.expect(n, "diagnostics", &diagnostics(&package), &recorded_diagnostics(observed));
             self.expect(n, "coverage", &coverage(&package), &observed["source_coverage"]);
-            self.expect(n, "source_revisions", &json!(package.source_revisions()), &observed["source_revisions"]);
-            self.expect(n, "context_revision", &json!(package.context_revision()), &observed["context_revision"]);
+            self.expect(
+                n,
+                "source_revisions",
+                &json!(package.source_revisions()),
+                &observed["source_revisions"],
+            );
+            self.expect(
+                n,
+                "context_revision",
+                &json!(package.context_revision()),
+                &observed["context_revision"],
+            );
             self.expect(n, "used_chars", &json!(package.usage().chars), &observed["used_chars"]);
         }
         // Whatever is read must survive its own JSON form.
@@ -305,26 +334,46 @@ fn omissions(package: &ContextPackage) -> Value {
 
 /// Details that both sides name alike; error texts are each side's own.
 const COMPARED: &[&str] = &[
-    "requested_strategy", "effective_strategy", "cache", "descriptor_count", "sync_mode", "source_failure_count",
-    "candidate_count", "binding_id", "source_ref", "completeness", "estimated_chars", "available_chars",
-    "delivered_chars", "unknown_keys", "duplicate_keys", "content_kind", "image_attachment_supported",
+    "requested_strategy",
+    "effective_strategy",
+    "cache",
+    "descriptor_count",
+    "sync_mode",
+    "source_failure_count",
+    "candidate_count",
+    "binding_id",
+    "source_ref",
+    "completeness",
+    "estimated_chars",
+    "available_chars",
+    "delivered_chars",
+    "unknown_keys",
+    "duplicate_keys",
+    "content_kind",
+    "image_attachment_supported",
 ];
 
 fn compared(code: &str, details: &Value) -> Value {
-    let keep = |key: &str| COMPARED.contains(&key) && !(code == "context.required_content_lossy" && key == "binding_id");
+    let keep = |key: &str| {
+        COMPARED.contains(&key) && !(code == "context.required_content_lossy" && key == "binding_id")
+    };
     let details = details.as_object().unwrap().iter().filter(|(key, _)| keep(key));
     json!([code, details.map(|(key, value)| (key.clone(), value.clone())).collect::<Metadata>()])
 }
 
 fn diagnostics(package: &ContextPackage) -> Value {
     // Required bindings that fail are told apart by a diagnostic of ours.
-    let ours = package.diagnostics().iter().filter(|diagnostic| diagnostic.code != "context.required_source_failed");
+    let ours =
+        package.diagnostics().iter().filter(|diagnostic| diagnostic.code != "context.required_source_failed");
     ours.map(|diagnostic| compared(&diagnostic.code, &json!(diagnostic.details))).collect()
 }
 
 fn recorded_diagnostics(observed: &Value) -> Value {
     let recorded = observed["diagnostics"].as_array().cloned().unwrap_or_default();
-    recorded.iter().map(|diagnostic| compared(diagnostic["code"].as_str().unwrap(), &diagnostic["details"])).collect()
+    recorded
+        .iter()
+        .map(|diagnostic| compared(diagnostic["code"].as_str().unwrap(), &diagnostic["details"]))
+        .collect()
 }
 
 fn coverage(package: &ContextPackage) -> Value {

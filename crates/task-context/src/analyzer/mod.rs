@@ -227,7 +227,8 @@ impl Analyzer {
     /// Folds what was pushed since `start`, part by part, so that the borders stay where they belong.
     fn fold_tail(&mut self, start: usize) {
         let raw = self.folded.split_off(start);
-        let ends = self.borders.iter().skip(1).map(|border| border - start).chain([raw.len()]).collect::<Vec<_>>();
+        let ends =
+            self.borders.iter().skip(1).map(|border| border - start).chain([raw.len()]).collect::<Vec<_>>();
         let mut borders = Vec::with_capacity(self.borders.len());
         let mut begin = 0;
         for end in ends {

@@ -121,7 +121,8 @@ fn unrelated_words_are_kept_apart() {
 
 #[test]
 fn punctuation_and_invisible_characters_give_no_terms() {
-    for text in ["", "   ", "*", ">>", "'", "\\", "\u{200b}", "-1".trim_start_matches("-1"), "…—“”", "😀"] {
+    for text in ["", "   ", "*", ">>", "'", "\\", "\u{200b}", "-1".trim_start_matches("-1"), "…—“”", "😀"]
+    {
         assert!(Analyzer::default().terms(text).is_empty(), "{text:?}");
     }
 }

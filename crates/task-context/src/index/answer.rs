@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use briefing_core::{
-    BindingId, ContextDiagnostic, ContextReadIntent, DescriptorKey, Digest, Metadata, Role, SourceKind, SourceRef,
+    BindingId, ContextDiagnostic, ContextReadIntent, DescriptorKey, Digest, Metadata, Role, SourceKind,
+    SourceRef,
 };
 use serde::{Deserialize, Serialize};
 

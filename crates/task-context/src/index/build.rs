@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use briefing_core::{
-    ContextDiagnostic, ContextSource, ProjectionProfile, Revision, SourceChange, SourceChangeSet, SourceDescriptor,
-    SourceError,
+    ContextDiagnostic, ContextSource, ProjectionProfile, Revision, SourceChange, SourceChangeSet,
+    SourceDescriptor, SourceError,
 };
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, spawn_blocking};
@@ -85,7 +85,11 @@ async fn list(
     loop {
         let page = source.enumerate_descriptors(profile, cursor.as_ref(), PAGE).await?;
         if page.source_id() != source.source_id() {
-            return Err(BuildError::Contract(format!("a page of {} instead of {}", page.source_id(), source.source_id())));
+            return Err(BuildError::Contract(format!(
+                "a page of {} instead of {}",
+                page.source_id(),
+                source.source_id()
+            )));
         }
         if page.source_revision() != revision {
             return Err(BuildError::Moved);
@@ -121,7 +125,10 @@ fn index_pages(
             let slot = next_slot(&slots)?;
             let (descriptor, text) = keep(descriptor);
             if by_key.insert(descriptor.key.clone(), slot).is_some() {
-                return Err(BuildError::Contract(format!("the descriptor key {} is listed twice", descriptor.key)));
+                return Err(BuildError::Contract(format!(
+                    "the descriptor key {} is listed twice",
+                    descriptor.key
+                )));
             }
             let span = texts.push(&text)?;
             let placed = Placed { descriptor: Arc::new(descriptor), text: (0, span) };
@@ -147,7 +154,8 @@ fn index_pages(
 }
 
 fn next_slot(slots: &[Option<Placed>]) -> Result<Slot, BuildError> {
-    Slot::try_from(slots.len()).map_err(|_| BuildError::Contract("more than 4,294,967,295 descriptors".to_owned()))
+    Slot::try_from(slots.len())
+        .map_err(|_| BuildError::Contract("more than 4,294,967,295 descriptors".to_owned()))
 }
 
 fn document(slot: Slot, placed: &Placed, body: String) -> Document {
@@ -165,9 +173,14 @@ pub(crate) async fn delta(
     base: Arc<Partition>,
     revision: &Revision,
 ) -> Result<Partition, BuildError> {
-    let feed = source.change_feed().ok_or_else(|| BuildError::Contract("the source has no change feed".to_owned()))?;
+    let feed = source
+        .change_feed()
+        .ok_or_else(|| BuildError::Contract("the source has no change feed".to_owned()))?;
     let set = feed.changes(&base.revision, revision, profile).await?;
-    if set.source_id != *source.source_id() || set.from_revision != base.revision || set.to_revision != *revision {
+    if set.source_id != *source.source_id()
+        || set.from_revision != base.revision
+        || set.to_revision != *revision
+    {
         return Err(BuildError::Contract(format!(
             "a change set of {} from {} to {}, asked for {} to {revision}",
             set.source_id, set.from_revision, set.to_revision, base.revision
@@ -182,7 +195,10 @@ pub(crate) async fn delta(
         if let SourceChange::Upsert(descriptor) = change
             && (descriptor.source_id != id || descriptor.source_revision != to)
         {
-            return Err(BuildError::Contract(format!("the change of {} is of another revision", descriptor.descriptor_key)));
+            return Err(BuildError::Contract(format!(
+                "the change of {} is of another revision",
+                descriptor.descriptor_key
+            )));
         }
     }
     spawn_blocking(move || apply(&base, set)).await?
@@ -212,10 +228,7 @@ fn apply(base: &Partition, set: SourceChangeSet) -> Result<Partition, BuildError
         let slot = next_slot(&slots)?;
         let (descriptor, text) = keep(*descriptor);
         by_key.insert(key, slot);
-        let placed = Placed {
-            descriptor: Arc::new(descriptor),
-            text: (store, texts.push(&text)?),
-        };
+        let placed = Placed { descriptor: Arc::new(descriptor), text: (store, texts.push(&text)?) };
         if base.lexical.is_some() {
             documents.push(document(slot, &placed, text));
         }
@@ -230,7 +243,9 @@ fn apply(base: &Partition, set: SourceChangeSet) -> Result<Partition, BuildError
     let mut order: Vec<Slot> = kept.chain(appended).collect();
     order.retain(|slot| slots.get(*slot as usize).is_some_and(Option::is_some));
     if was_sorted {
-        let key = |slot: &Slot| slots.get(*slot as usize).and_then(Option::as_ref).map(|placed| sort_key(&placed.descriptor));
+        let key = |slot: &Slot| {
+            slots.get(*slot as usize).and_then(Option::as_ref).map(|placed| sort_key(&placed.descriptor))
+        };
         order.sort_by(|a, b| key(a).cmp(&key(b)));
     }
     let lexical = base.lexical.as_ref().map(|lexical| lexical.updated(&gone, documents)).transpose()?;

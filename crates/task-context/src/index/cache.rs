@@ -131,7 +131,8 @@ impl IndexCache {
     fn evict(&self, keep: &Arc<Lineage>) {
         let mut lineages = self.inner.lineages.lock().unwrap_or_else(PoisonError::into_inner);
         let mut total: usize = lineages.values().map(|lineage| lineage.bytes.load(Ordering::Relaxed)).sum();
-        let mut oldest_first: Vec<_> = lineages.iter().map(|(key, lineage)| (*key, Arc::clone(lineage))).collect();
+        let mut oldest_first: Vec<_> =
+            lineages.iter().map(|(key, lineage)| (*key, Arc::clone(lineage))).collect();
         oldest_first.sort_by_key(|(_, lineage)| lineage.used.load(Ordering::Relaxed));
         for (key, lineage) in oldest_first {
             if total <= self.inner.max_bytes {

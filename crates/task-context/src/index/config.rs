@@ -38,7 +38,11 @@ impl FromStr for IndexStrategy {
         match word {
             "structural" => Ok(Self::Structural),
             "lexical" => Ok(Self::Lexical),
-            other => Err(briefing_core::Error::invalid("index.strategy", format!("{other:?}"), "structural or lexical")),
+            other => Err(briefing_core::Error::invalid(
+                "index.strategy",
+                format!("{other:?}"),
+                "structural or lexical",
+            )),
         }
     }
 }

@@ -70,9 +70,10 @@ impl<'a> Filter<'a> {
             && self.pattern.as_ref().is_none_or(|globs| globs.is_match(&*path) || globs.is_match(basename))
             && (filters.include_hidden != Some(false) || !hidden())
             && filters.max_file_bytes.is_none_or(small)
-            && filters.metadata.iter().all(|(key, filter)| {
-                fact(key, placed, source).is_some_and(|fact| filter.matches(&fact))
-            })
+            && filters
+                .metadata
+                .iter()
+                .all(|(key, filter)| fact(key, placed, source).is_some_and(|fact| filter.matches(&fact)))
     }
 
     /// The slots whose text holds every wanted text. A whole whose text is indexed by its parts holds what they hold.
@@ -87,7 +88,9 @@ impl<'a> Filter<'a> {
                 bits |= u64::from(text.contains(wanted.as_str())) << n;
             }
             *found.entry(slot).or_default() |= bits;
-            if let Some(parent) = placed.descriptor.parent_key.as_ref().and_then(|key| partition.by_key.get(key)) {
+            if let Some(parent) =
+                placed.descriptor.parent_key.as_ref().and_then(|key| partition.by_key.get(key))
+            {
                 *found.entry(*parent).or_default() |= bits;
             }
         }
@@ -98,14 +101,22 @@ impl<'a> Filter<'a> {
 /// What a binding may offer at all.
 pub(crate) fn allowed(partition: &Partition, refs: Option<&[SourceRef]>) -> Option<HashSet<Slot>> {
     let refs: HashSet<&SourceRef> = refs?.iter().collect();
-    Some(partition.live().filter(|(_, placed)| refs.contains(&placed.descriptor.source_ref)).map(|(slot, _)| slot).collect())
+    Some(
+        partition
+            .live()
+            .filter(|(_, placed)| refs.contains(&placed.descriptor.source_ref))
+            .map(|(slot, _)| slot)
+            .collect(),
+    )
 }
 
 fn globs(patterns: &OneOrMany<String>) -> Result<GlobSet, Error> {
     let mut set = GlobSetBuilder::new();
     for pattern in patterns.as_slice() {
         let glob = GlobBuilder::new(pattern).literal_separator(false).backslash_escape(true).build();
-        set.add(glob.map_err(|error| Error::invalid("filters.pattern", error, "a glob such as *.md or src/**/mod.rs"))?);
+        set.add(glob.map_err(|error| {
+            Error::invalid("filters.pattern", error, "a glob such as *.md or src/**/mod.rs")
+        })?);
     }
     set.build().map_err(|error| Error::invalid("filters.pattern", error, "globs that compile together"))
 }

@@ -87,7 +87,8 @@ impl Fields {
 
 fn schema() -> (Schema, Fields) {
     let mut schema = Schema::builder();
-    let indexing = TextFieldIndexing::default().set_tokenizer(ANALYZER).set_index_option(IndexRecordOption::WithFreqs);
+    let indexing =
+        TextFieldIndexing::default().set_tokenizer(ANALYZER).set_index_option(IndexRecordOption::WithFreqs);
     let text = TextOptions::default().set_indexing_options(indexing);
     let fields = Fields {
         slot: schema.add_u64_field("slot", INDEXED | FAST),
@@ -197,8 +198,13 @@ pub(crate) struct Hit {
 const SCORE_GRAIN: f32 = 1024.0;
 
 impl Lexical {
-    fn open(index: Index, fields: Fields, folder: Option<Arc<tempfile::TempDir>>) -> Result<Self, LexicalError> {
-        let searcher = index.reader_builder().reload_policy(tantivy::ReloadPolicy::Manual).try_into()?.searcher();
+    fn open(
+        index: Index,
+        fields: Fields,
+        folder: Option<Arc<tempfile::TempDir>>,
+    ) -> Result<Self, LexicalError> {
+        let searcher =
+            index.reader_builder().reload_policy(tantivy::ReloadPolicy::Manual).try_into()?.searcher();
         Ok(Self { index, fields, searcher, folder })
     }
 
@@ -243,7 +249,8 @@ impl Lexical {
         admitted: Option<&Arc<HashSet<Slot>>>,
     ) -> Result<Vec<Hit>, LexicalError> {
         // Of a run without spaces the pairs decide, of any other word the whole does.
-        let has_pairs = |group| terms.iter().any(|term| term.group == group && term.kind == TermKind::CjkBigram);
+        let has_pairs =
+            |group| terms.iter().any(|term| term.group == group && term.kind == TermKind::CjkBigram);
         let decides = |term: &&QueryTerm| match term.kind {
             TermKind::CjkBigram => true,
             TermKind::Whole | TermKind::CjkChar => !has_pairs(term.group),
@@ -276,12 +283,13 @@ impl Lexical {
             (self.fields.summary, SUMMARY_BOOST),
             (self.fields.body, BODY_BOOST),
         ];
-        fields.map(|(field, boost)| {
-            let term = Term::from_field_text(field, text);
-            let query: Box<dyn Query> = Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
-            (query, boost)
-        })
-        .into_iter()
+        fields
+            .map(|(field, boost)| {
+                let term = Term::from_field_text(field, text);
+                let query: Box<dyn Query> = Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
+                (query, boost)
+            })
+            .into_iter()
     }
 
     fn top(
@@ -301,7 +309,8 @@ impl Lexical {
                 None => self.searcher.search(query, &top)?,
                 Some(admitted) => {
                     let admitted = Arc::clone(admitted);
-                    let admits = move |slot: u64| Slot::try_from(slot).is_ok_and(|slot| admitted.contains(&slot));
+                    let admits =
+                        move |slot: u64| Slot::try_from(slot).is_ok_and(|slot| admitted.contains(&slot));
                     self.searcher.search(query, &FilterCollector::new("slot".to_owned(), admits, top))?
                 }
             };
@@ -322,7 +331,8 @@ impl Lexical {
 
     fn hit(&self, score: f32, address: DocAddress) -> Result<Hit, LexicalError> {
         let column = self.searcher.segment_reader(address.segment_ord).fast_fields().u64("slot")?;
-        let slot = column.first(address.doc_id).and_then(|slot| Slot::try_from(slot).ok()).unwrap_or(Slot::MAX);
+        let slot =
+            column.first(address.doc_id).and_then(|slot| Slot::try_from(slot).ok()).unwrap_or(Slot::MAX);
         Ok(Hit { slot, score: (score * SCORE_GRAIN).round() / SCORE_GRAIN })
     }
 }

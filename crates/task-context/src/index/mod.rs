@@ -55,7 +55,8 @@ pub(crate) async fn query(
         let reason = format!("the {} index holds no vectors", config.strategy);
         return Err(Error::VectorUnavailable { reason });
     }
-    let synced: Vec<Synced> = join_all(snapshot.sources().iter().map(|pinned| sync(cache, config, pinned))).await;
+    let synced: Vec<Synced> =
+        join_all(snapshot.sources().iter().map(|pinned| sync(cache, config, pinned))).await;
     for (pinned, result) in &synced {
         if matches!(result, Err(BuildError::Moved)) {
             return Err(Error::RevisionMoved { binding_id: pinned.binding_id.clone() });
@@ -138,13 +139,18 @@ fn ask(
     let filter = Filter::new(&question.intent).map_err(|error| BuildError::Contract(error.to_string()))?;
     let admitted = filter.admitted(partition, pinned);
     let is_allowed = |slot: &Slot| allowed.as_ref().is_none_or(|allowed| allowed.contains(slot));
-    let is_admitted = |slot: &Slot| visible && admitted.as_ref().is_none_or(|admitted| admitted.contains(slot));
+    let is_admitted =
+        |slot: &Slot| visible && admitted.as_ref().is_none_or(|admitted| admitted.contains(slot));
 
     let explicit: Vec<Slot> = if question.intent.explicit_refs().is_empty() {
         Vec::new()
     } else {
         let asked = |source_ref| question.intent.explicit_refs().contains(source_ref);
-        partition.live().filter(|(_, placed)| asked(&placed.descriptor.source_ref)).map(|(slot, _)| slot).collect()
+        partition
+            .live()
+            .filter(|(_, placed)| asked(&placed.descriptor.source_ref))
+            .map(|(slot, _)| slot)
+            .collect()
     };
     let explicit_set: HashSet<Slot> = explicit.iter().copied().collect();
     let mut anchors: Vec<Slot> = partition.required.iter().copied().chain(explicit).collect();
@@ -179,7 +185,9 @@ fn ask(
     }
     let anchors: HashSet<Slot> = anchors.into_iter().filter(is_admitted).collect();
     let admitted = match (allowed, admitted) {
-        (Some(allowed), Some(admitted)) => Some(allowed.intersection(&admitted).copied().collect::<HashSet<_>>()),
+        (Some(allowed), Some(admitted)) => {
+            Some(allowed.intersection(&admitted).copied().collect::<HashSet<_>>())
+        }
         (one, other) => one.or(other),
     };
     let admitted = admitted.map(Arc::new);
@@ -208,9 +216,8 @@ fn ask(
 
 /// What the source said about its own listing, under the binding's name.
 fn source_diagnostics(pinned: &PinnedSource, partition: &Partition) -> Vec<ContextDiagnostic> {
-    let named = |diagnostic: &ContextDiagnostic| {
-        diagnostic.clone().with("binding_id", pinned.binding_id.as_str())
-    };
+    let named =
+        |diagnostic: &ContextDiagnostic| diagnostic.clone().with("binding_id", pinned.binding_id.as_str());
     partition.diagnostics.iter().map(named).collect()
 }
 
@@ -236,7 +243,13 @@ impl Audit {
         }
     }
 
-    fn failure(&mut self, answer: &mut IndexAnswer, pinned: &PinnedSource, visible: bool, error: &BuildError) {
+    fn failure(
+        &mut self,
+        answer: &mut IndexAnswer,
+        pinned: &PinnedSource,
+        visible: bool,
+        error: &BuildError,
+    ) {
         self.failures += 1;
         if pinned.binding.required {
             answer.failed_required.push(pinned.binding_id.clone());

@@ -47,7 +47,11 @@ impl TextStoreBuilder {
 
     pub(crate) fn finish(mut self) -> TextStore {
         self.memory.shrink_to_fit();
-        TextStore { memory: self.memory, spilled: self.spilled.map(Mutex::new), spilled_bytes: self.spilled_bytes }
+        TextStore {
+            memory: self.memory,
+            spilled: self.spilled.map(Mutex::new),
+            spilled_bytes: self.spilled_bytes,
+        }
     }
 }
 

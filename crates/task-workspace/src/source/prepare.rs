@@ -1,6 +1,6 @@
 //! A file, read and understood: its kind, its text, its passages.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use briefing_core::media::{MediaKind, MediaSignals};
@@ -87,7 +87,7 @@ impl Prepared {
             prepared.note(fact.with("reason", disagreement));
         }
         if prepared.kind == MediaKind::Text {
-            if read.truncated {
+            if !fits {
                 let fact = ContextDiagnostic::new("workspace.too_large", Severity::Info);
                 prepared.note(fact.with("total_bytes", file.identity.size));
             } else {
@@ -159,6 +159,8 @@ pub(super) struct PreparedFiles(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
+    by_path: HashMap<Arc<str>, Arc<Prepared>>,
+    /// In the order in which they came.
     files: VecDeque<Arc<Prepared>>,
     bytes: usize,
 }
@@ -167,15 +169,14 @@ impl PreparedFiles {
     /// A file in that state, if it is kept.
     pub(super) fn find(&self, file: &FoundFile) -> Option<Arc<Prepared>> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let same =
-            |known: &&Arc<Prepared>| known.identity == file.identity && known.path == *file.name.shown();
-        kept.files.iter().rev().find(same).cloned()
+        kept.by_path.get(file.name.shown()).filter(|known| known.identity == file.identity).cloned()
     }
 
     /// Keeps a file, and drops the oldest that are too many.
     pub(super) fn keep(&self, prepared: &Arc<Prepared>) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.files.iter().any(|known| Arc::ptr_eq(known, prepared)) {
+        let before = kept.by_path.insert(Arc::clone(&prepared.path), Arc::clone(prepared));
+        if before.is_some_and(|before| Arc::ptr_eq(&before, prepared)) {
             return;
         }
         kept.bytes += weight(prepared);
@@ -183,6 +184,9 @@ impl PreparedFiles {
         while kept.bytes > KEPT_BYTES && kept.files.len() > 1 {
             let Some(oldest) = kept.files.pop_front() else { break };
             kept.bytes -= weight(&oldest);
+            if kept.by_path.get(&oldest.path).is_some_and(|known| Arc::ptr_eq(known, &oldest)) {
+                kept.by_path.remove(&oldest.path);
+            }
         }
     }
 }

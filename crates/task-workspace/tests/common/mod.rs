@@ -40,6 +40,10 @@ impl Tree {
         TaskWorkspace::open(self.0.path()).unwrap()
     }
 
+    pub(crate) fn source_at(&self, folder: &str, options: WorkspaceSourceOptions) -> WorkspaceSource {
+        TaskWorkspace::open(self.path(folder)).unwrap().source(options).unwrap()
+    }
+
     pub(crate) fn source(&self) -> WorkspaceSource {
         self.workspace().source(WorkspaceSourceOptions::new()).unwrap()
     }
