@@ -37,7 +37,6 @@ const DIFFERS: &[(&str, &str)] = &[
     ("pdf_without_parsed_text", "a required document that could only be delivered as a reference counts as not delivered"),
     ("image_attachments_flag", "attachments.image = true is the only thing that enables images"),
     ("image_failure_still_continues", "a picture whose read failed is offered again"),
-    ("image_invalid_payloads", "a picture whose read failed is offered again"),
     ("type_hint_conflicts_1", "a suffix that nobody listed is judged by the bytes: text is text"),
     ("type_hint_conflicts_2", "audio and video are kinds of their own"),
     ("type_hint_conflicts_3", "a path in the metadata is a signal beside the ref"),

@@ -83,7 +83,7 @@ fn each_format_shows_the_citation_and_the_content() {
     insta::assert_snapshot!(render(&package, RenderFormat::Markdown), @r"
     # Context
 
-    ## 1. `docs/pump.md` (notes, information, complete, blake3:77ddc3dfaf1b)
+    ## 1. `docs/pump.md` (notes, information, complete, blake3:9aaed2caaf84)
 
     ```md
     The pump.

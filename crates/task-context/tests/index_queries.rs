@@ -79,6 +79,7 @@ async fn a_listing_larger_than_memory_allows_is_found_on_disk() {
     let documents =
         (0..5_000).map(|n| (format!("d{n:05}"), format!("common word number{n} {}", "x ".repeat(400))));
     let (context, _) = context(documents);
-    assert_eq!(found(&context, "number4321").await, ["d04321"]);
+    assert_eq!(found(&context, "number4321").await[0], "d04321");
+    assert_eq!(found(&context, "4321").await, ["d04321"]);
     assert_eq!(found(&context, "common").await.len(), 100);
 }

@@ -1,24 +1,51 @@
-//! What pieces came to, remembered within fixed bounds.
+//! What short pieces come to: the tokens of the vocabulary, and pieces that were counted before.
 
-/// The pieces that one thread has counted, in four tables by length. Longer pieces are not remembered.
+/// The tokens that are short enough to be looked up whole, shared by all threads. Nine pieces of ten are one of them.
+/// A token that finds its set full is left out; pieces that are such a token are counted like any other.
+#[derive(Debug, Default)]
+pub(crate) struct Vocabulary {
+    tokens: Table<1, 17>,
+}
+
+impl Vocabulary {
+    /// Takes note of a token. Those that come later stay, so the most frequent should come last.
+    pub(crate) fn add(&mut self, token: &[u8]) {
+        if token.len() <= 14 {
+            self.tokens.insert(key(token, token.len()), 1);
+        }
+    }
+}
+
+/// The pieces of more than one token that one thread has counted, in four tables by length. Longer pieces are not
+/// remembered.
 #[derive(Debug, Default)]
 pub(crate) struct PieceCache {
-    words: Table<1, 15>,
-    phrases: Table<2, 13>,
-    lines: Table<4, 9>,
-    blocks: Table<16, 7>,
+    words: Table<1, 13>,
+    phrases: Table<2, 12>,
+    lines: Table<4, 8>,
+    blocks: Table<16, 6>,
 }
 
 impl PieceCache {
-    /// The count of the first `length` bytes of `rest`, from memory or from `count`.
+    /// The count of the first `length` bytes of `rest`: one, or from memory, or from `count`.
     #[inline]
-    pub(crate) fn get_or(&mut self, rest: &[u8], length: usize, count: impl Fn(&[u8]) -> usize) -> usize {
+    pub(crate) fn get_or(
+        &mut self,
+        vocabulary: &Vocabulary,
+        rest: &[u8],
+        length: usize,
+        count: impl Fn(&[u8]) -> usize,
+    ) -> usize {
+        let count = || count(rest.get(..length).unwrap_or_default());
         match length {
-            ..=14 => self.words.get_or(rest, length, count),
-            15..=30 => self.phrases.get_or(rest, length, count),
-            31..=62 => self.lines.get_or(rest, length, count),
-            63..=254 => self.blocks.get_or(rest, length, count),
-            _ => count(rest.get(..length).unwrap_or_default()),
+            ..=14 => {
+                let key = key(rest, length);
+                vocabulary.tokens.find(&key).unwrap_or_else(|| self.words.get_or(key, count))
+            }
+            15..=30 => self.phrases.get_or(key(rest, length), count),
+            31..=62 => self.lines.get_or(key(rest, length), count),
+            63..=254 => self.blocks.get_or(key(rest, length), count),
+            _ => count(),
         }
     }
 }
@@ -43,16 +70,14 @@ impl<const WORDS: usize, const BITS: u32> Default for Table<WORDS, BITS> {
 }
 
 impl<const WORDS: usize, const BITS: u32> Table<WORDS, BITS> {
-    /// The count of the first `length` bytes of `rest`.
+    /// The count of the piece with this key, from the table or from `count`.
     #[inline]
-    fn get_or(&mut self, rest: &[u8], length: usize, count: impl Fn(&[u8]) -> usize) -> usize {
-        let key = key(rest, length);
-        if let Some(tokens) = self.find(&key) {
-            return tokens;
-        }
-        let tokens = count(rest.get(..length).unwrap_or_default());
-        self.insert(key, tokens);
-        tokens
+    fn get_or(&mut self, key: Entry<WORDS>, count: impl Fn() -> usize) -> usize {
+        self.find(&key).unwrap_or_else(|| {
+            let tokens = count();
+            self.insert(key, tokens);
+            tokens
+        })
     }
 
     #[inline]
@@ -77,26 +102,6 @@ impl<const WORDS: usize, const BITS: u32> Table<WORDS, BITS> {
     #[inline]
     fn set_of(key: &Entry<WORDS>) -> usize {
         (hash(key) >> (64 - BITS)) as usize
-    }
-}
-
-/// The tokens that are short enough to be looked up whole: nine pieces of ten are a single token. Few of them find
-/// their set full; those are counted like any other piece.
-#[derive(Debug, Default)]
-pub(crate) struct Vocabulary {
-    tokens: Table<1, 17>,
-}
-
-impl Vocabulary {
-    pub(crate) fn add(&mut self, token: &[u8]) {
-        if token.len() <= 14 {
-            self.tokens.insert(key(token, token.len()), 1);
-        }
-    }
-
-    /// Whether `piece` is known to be one token.
-    pub(crate) fn holds(&self, piece: &[u8]) -> bool {
-        piece.len() <= 14 && self.tokens.find(&key(piece, piece.len())).is_some()
     }
 }
 
@@ -141,6 +146,8 @@ fn hash<const WORDS: usize>(key: &Entry<WORDS>) -> u64 {
 mod tests {
     use super::*;
 
+    const NONE: Vocabulary = Vocabulary { tokens: Table { sets: Vec::new() } };
+
     #[test]
     fn a_piece_is_counted_once_whatever_stands_around_it() {
         let mut cache = PieceCache::default();
@@ -149,7 +156,7 @@ mod tests {
             for (before, after) in [("", ""), ("ab", ""), ("", &*"x".repeat(40)), ("abc", "\n")] {
                 let text = format!("{before}{piece}{after}");
                 let first = before.is_empty() && after.is_empty();
-                let count = cache.get_or(&text.as_bytes()[before.len()..], length, |piece| {
+                let count = cache.get_or(&NONE, &text.as_bytes()[before.len()..], length, |piece| {
                     assert!(first, "counted again");
                     piece.len()
                 });
@@ -161,9 +168,9 @@ mod tests {
     #[test]
     fn pieces_that_differ_only_in_trailing_nul_are_different() {
         let mut cache = PieceCache::default();
-        assert_eq!(cache.get_or(b"a", 1, |_| 1), 1);
-        assert_eq!(cache.get_or(b"a\0", 2, |_| 2), 2);
-        assert_eq!(cache.get_or(b"a\0", 1, |_| 3), 1);
+        assert_eq!(cache.get_or(&NONE, b"a", 1, |_| 1), 1);
+        assert_eq!(cache.get_or(&NONE, b"a\0", 2, |_| 2), 2);
+        assert_eq!(cache.get_or(&NONE, b"a\0", 1, |_| 3), 1);
     }
 
     #[test]
@@ -172,7 +179,7 @@ mod tests {
         for round in 0..3 {
             for number in 0..100_000_usize {
                 let text = number.to_string();
-                let count = cache.get_or(text.as_bytes(), text.len(), |_| number % 251);
+                let count = cache.get_or(&NONE, text.as_bytes(), text.len(), |_| number % 251);
                 assert_eq!(count, number % 251, "{number} in round {round}");
             }
         }
@@ -182,7 +189,7 @@ mod tests {
     fn very_long_pieces_are_not_kept() {
         let mut cache = PieceCache::default();
         let text = [b'x'; 255];
-        assert_eq!(cache.get_or(&text, 255, |_| 7), 7);
-        assert_eq!(cache.get_or(&text, 255, |_| 8), 8);
+        assert_eq!(cache.get_or(&NONE, &text, 255, |_| 7), 7);
+        assert_eq!(cache.get_or(&NONE, &text, 255, |_| 8), 8);
     }
 }

@@ -47,8 +47,8 @@ fn the_shared_texts_count_like_tiktoken() {
 }
 
 fn visit(folder: &Path, files: &mut usize) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if path.is_dir() && name != "target" && !name.starts_with('.') {
             visit(&path, files);

@@ -34,7 +34,7 @@ pub(super) fn segment(block: &ContextBlock, number: usize) -> String {
             if replaced > 0 {
                 let _ = write!(element, " replaced_chars=\"{replaced}\"");
             }
-            let _ = write!(element, ">{}</block>\n", escape(&content).replace('\r', "&#13;"));
+            let _ = writeln!(element, ">{}</block>", escape(&content).replace('\r', "&#13;"));
         }
     }
     element

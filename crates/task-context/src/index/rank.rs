@@ -164,6 +164,7 @@ fn contains_words(text: &str, wanted: &str) -> bool {
             let after = text.get(at + wanted.len()..).and_then(|text| text.chars().next());
             // Between two CJK characters there is always a border.
             let joined = |c: Option<char>| c.is_some_and(|c| is_word(c) && c.is_ascii());
-            !(starts_word && joined(before)) && !(ends_word && joined(after))
+            let cut = (starts_word && joined(before)) || (ends_word && joined(after));
+            !cut
         })
 }
