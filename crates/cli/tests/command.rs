@@ -1,4 +1,5 @@
 //! The command as a person or a program uses it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::path::Path;
 use std::process::{Command, Output};

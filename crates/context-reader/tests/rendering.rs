@@ -1,4 +1,5 @@
 //! Rendered content cannot break out of its block, and every block is cited.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
 //! Any text is a valid query, and the words that a person would look for are found.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
