@@ -7,6 +7,7 @@
 use std::fs;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use briefing_tokens::{Encoding, Tokenizer};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};

@@ -20,7 +20,7 @@ impl Vocabulary {
 /// remembered.
 #[derive(Debug, Default)]
 pub(crate) struct PieceCache {
-    words: Table<1, 13>,
+    words: Table<1, 14>,
     phrases: Table<2, 12>,
     lines: Table<4, 8>,
     blocks: Table<16, 6>,

@@ -254,3 +254,52 @@ impl Iterator for Pieces<'_> {
         Some(start..self.position)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn split(encoding: Encoding, text: &str) -> Vec<&str> {
+        Pieces::new(encoding, text).map(|piece| &text[piece]).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Most wrong splits leave the count as it is, because the vocabulary was trained on the right ones.
+        #[test]
+        fn pieces_are_those_of_the_regular_expressions(
+            text in prop_oneof![
+                "[aAbsSzZ中ʰǅ\u{301}'ſ 1½\r\n\t\u{3000}\u{a0}/!x{}<😀]{0,24}",
+                "([a-z]{1,20}|[A-Z]{1,9}|'(s|t|m|d|re|VE|ll|ſ)|[ '\n/]|ʰ|\u{301}){0,8}",
+                "\\PC{0,12}",
+            ],
+        ) {
+            prop_assert_eq!(
+                split(Encoding::O200kBase, &text),
+                bpe_openai::o200k_base().split(&text).collect::<Vec<_>>()
+            );
+            // There `\s++$` is missing, which comes first in cl100k; so no white space at the end.
+            let text = text + "x";
+            prop_assert_eq!(
+                split(Encoding::Cl100kBase, &text),
+                bpe_openai::cl100k_base().split(&text).collect::<Vec<_>>()
+            );
+        }
+    }
+
+    #[test]
+    fn white_space_at_the_end_is_one_piece_in_cl100k_only() {
+        for (text, o200k, cl100k) in [
+            ("a\n  ", &["a", "\n", "  "][..], &["a", "\n  "][..]),
+            ("a  ", &["a", "  "], &["a", "  "]),
+            ("; \r\n", &[";", " \r\n"], &[";", " \r\n"]),
+            (";\n/\n ", &[";\n/\n", " "], &[";\n", "/\n", " "]),
+        ] {
+            assert_eq!(split(Encoding::O200kBase, text), o200k, "{text:?}");
+            assert_eq!(split(Encoding::Cl100kBase, text), cl100k, "{text:?}");
+        }
+    }
+}

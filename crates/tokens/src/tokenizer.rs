@@ -18,7 +18,7 @@ use crate::seams::Seams;
 ///
 /// The counts are those of tiktoken's `encode_ordinary`: text that looks like a special token is ordinary text. The
 /// time is linear in the text. What pieces of text came to is remembered for each thread and encoding, in at most
-/// 0.6 MiB. The tables of an encoding are loaded at first use, once for the process; making or copying a tokenizer
+/// 0.9 MiB. The tables of an encoding are loaded at first use, once for the process; making or copying a tokenizer
 /// costs nothing after that.
 ///
 /// ```
@@ -91,8 +91,8 @@ impl Tokenizer {
         self.count_up_to(text, usize::MAX).unwrap_or(usize::MAX)
     }
 
-    /// How many tokens `text` is if that is at most `limit`; [`None`] if it is more. It stops as soon as it knows,
-    /// so the time is bounded by the limit and not by the text.
+    /// How many tokens `text` is if that is at most `limit`; [`None`] if it is more. It stops at the first piece
+    /// that exceeds the limit, and does not encode a piece that is too long for what is left of it.
     ///
     /// ```
     /// # use briefing_tokens::{Encoding, Tokenizer};
