@@ -74,10 +74,11 @@ fn filters(command: &ReadCommand) -> ContextFilters {
         [one] => Some(OneOrMany::One(one.clone())),
         many => Some(OneOrMany::Many(many.to_vec())),
     };
-    let mut filters = ContextFilters::default();
-    filters.path = one_or_many(&command.path);
-    filters.pattern = one_or_many(&command.pattern);
-    filters
+    ContextFilters {
+        path: one_or_many(&command.path),
+        pattern: one_or_many(&command.pattern),
+        ..ContextFilters::default()
+    }
 }
 
 /// Says on standard error what a reader of the output should know, one line each.
