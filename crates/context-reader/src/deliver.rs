@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use briefing_core::{
     BindingId, Completeness, Content, ContextBlock, ContextBudget, ContextDiagnostic, ContextOmission,
     ContextReadIntent, DeliveryMode, OmissionReason, OneOrMany, RequiredOverflow, Role, SelectionBudget,
-    SelectionGuidance, Severity, SourceRef,
+    SelectionGuidance, Severity, SourceErrorKind, SourceRef,
 };
 
 use crate::Error;
@@ -13,7 +13,7 @@ use crate::candidate::{Candidate, Origin};
 use crate::continuation::Outcome;
 use crate::fit::Ledger;
 use crate::media::{self, Handling};
-use crate::readback::{self, Readback, about};
+use crate::readback::{self, ReadFailure, Readback, about};
 
 /// After so many optional candidates in a row that did not fit the tokens left, the rest is not read to find out.
 const MAX_TOKEN_MISFITS: usize = 16;
@@ -126,27 +126,15 @@ impl<'a> Delivery<'a> {
         })
     }
 
-    /// Delivers required and explicit candidates, in their order.
-    pub(crate) async fn anchors(&mut self, anchors: &[Candidate]) -> Result<(), Error> {
-        let mut required_left = anchors.iter().filter(|candidate| candidate.required).count();
-        for candidate in anchors {
+    /// Delivers candidates in their order, required and optional ones alike.
+    pub(crate) async fn deliver(&mut self, candidates: &[Candidate]) -> Result<(), Error> {
+        let mut required_left = candidates.iter().filter(|candidate| candidate.required).count();
+        for candidate in candidates {
             if self.is_covered(candidate) {
                 self.omit(candidate, OmissionReason::CoveredByCompleteParent);
             } else if candidate.required {
                 self.required(candidate, required_left).await?;
                 required_left = required_left.saturating_sub(1);
-            } else {
-                self.one_optional(candidate).await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Delivers chosen candidates, in their order.
-    pub(crate) async fn optional(&mut self, chosen: &[Candidate]) -> Result<(), Error> {
-        for candidate in chosen {
-            if self.is_covered(candidate) {
-                self.omit(candidate, OmissionReason::CoveredByCompleteParent);
             } else {
                 self.one_optional(candidate).await?;
             }
@@ -213,8 +201,7 @@ impl<'a> Delivery<'a> {
                 readback
             }
             Err(failure) => {
-                self.diagnostics.push(failure.diagnostic("context.source_read_failed", candidate));
-                self.omit(candidate, OmissionReason::SourceReadFailed);
+                self.read_failed(candidate, "context.source_read_failed", &failure);
                 return Ok(());
             }
         };
@@ -233,6 +220,11 @@ impl<'a> Delivery<'a> {
             });
         }
         Ok(())
+    }
+
+    fn read_failed(&mut self, candidate: &Candidate, code: &str, failure: &ReadFailure) {
+        self.diagnostics.push(failure.diagnostic(code, candidate));
+        self.omit(candidate, OmissionReason::SourceReadFailed);
     }
 
     fn incompatible(
@@ -306,17 +298,15 @@ impl<'a> Delivery<'a> {
         let mut readback = match readback::text(candidate, limit, Some(self.locator())).await {
             Ok(readback) if readback.completeness != Completeness::Failed => readback,
             Ok(_) => {
-                self.diagnostics.push(
-                    about("context.source_read_failed", Severity::Warning, candidate)
-                        .with("error_code", "source.unreadable")
-                        .with("error", "the source answered that the read failed"),
+                let failure = ReadFailure::new(
+                    SourceErrorKind::Unreadable.code(),
+                    "the source answered that the read failed",
                 );
-                self.omit(candidate, OmissionReason::SourceReadFailed);
+                self.read_failed(candidate, "context.source_read_failed", &failure);
                 return Ok(());
             }
             Err(failure) => {
-                self.diagnostics.push(failure.diagnostic("context.source_read_failed", candidate));
-                self.omit(candidate, OmissionReason::SourceReadFailed);
+                self.read_failed(candidate, "context.source_read_failed", &failure);
                 return Ok(());
             }
         };
@@ -383,8 +373,7 @@ impl<'a> Delivery<'a> {
                 }
             }
             Err(failure) => {
-                self.diagnostics.push(failure.diagnostic("context.image_attachment_read_failed", candidate));
-                self.omit(candidate, OmissionReason::SourceReadFailed);
+                self.read_failed(candidate, "context.image_attachment_read_failed", &failure);
             }
         }
         Ok(())

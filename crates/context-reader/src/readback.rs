@@ -30,7 +30,7 @@ pub(crate) struct ReadFailure {
 }
 
 impl ReadFailure {
-    fn new(code: &'static str, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
 

@@ -236,6 +236,13 @@ impl RestoreBuilder {
 /// The pinned revisions that a restored reader no longer finds.
 type StalePin = (u64, BTreeMap<briefing_core::BindingId, Option<briefing_core::Revision>>);
 
+/// What the index answered, the snapshot that it answered for, and how far earlier reads of the intent had come.
+struct Collected {
+    snapshot: ContextSnapshot,
+    before: BTreeMap<briefing_core::BindingId, Progress>,
+    answer: IndexAnswer,
+}
+
 /// Retrieval bound to one consumer and phase. It pins the context when it is opened, and remembers what it delivered.
 pub struct ContextReader {
     context: TaskContext,
@@ -290,8 +297,7 @@ impl ContextReader {
             return Err(Error::stale("the context or a source changed after the reader pinned it"));
         }
         let fingerprint = intent.fingerprint();
-        let (snapshot, answer) = self.collect(intent).await?;
-        let before = self.continuations.of(fingerprint, &snapshot);
+        let Collected { snapshot, before, answer } = self.collect(intent).await?;
         let images = self.consumer.accepts_images();
         let candidates = Candidates::collect(&snapshot, &answer, intent, images)?;
         let ledger = self.ledger().await?;
@@ -308,7 +314,7 @@ impl ContextReader {
                 optional.push(candidate);
             }
         }
-        delivery.anchors(&candidates.anchors).await?;
+        delivery.deliver(&candidates.anchors).await?;
         let (covered, open): (Vec<_>, Vec<_>) =
             optional.into_iter().partition(|candidate| delivery.is_covered(candidate));
         covered
@@ -323,7 +329,7 @@ impl ContextReader {
             policy: self.settings.policy,
         };
         let chosen = select::choose(&asker, open, &mut delivery).await;
-        delivery.optional(&chosen).await?;
+        delivery.deliver(&chosen).await?;
         delivery.withdraw_covered();
 
         let tokens = self.fit_tokens(&mut delivery).await?;
@@ -395,34 +401,30 @@ impl ContextReader {
     }
 
     /// Asks the index. Where listing a source moved its revision and the context stayed, the context is pinned once more.
-    async fn collect(&self, intent: &ContextReadIntent) -> Result<(ContextSnapshot, IndexAnswer), Error> {
-        match self.ask(intent, &self.snapshot).await {
+    async fn collect(&self, intent: &ContextReadIntent) -> Result<Collected, Error> {
+        match self.ask(intent, self.snapshot.clone()).await {
             Err(Error::Stale { .. }) => {
                 let again = self.context.snapshot().await;
                 if again.context_revision() != self.snapshot.context_revision() {
                     return Err(Error::stale("the context changed while its sources were listed"));
                 }
-                let answer = self.ask(intent, &again).await?;
-                Ok((again, answer))
+                self.ask(intent, again).await
             }
-            answered => Ok((self.snapshot.clone(), answered?)),
+            answered => answered,
         }
     }
 
-    async fn ask(
-        &self,
-        intent: &ContextReadIntent,
-        snapshot: &ContextSnapshot,
-    ) -> Result<IndexAnswer, Error> {
-        let progress = self.continuations.of(intent.fingerprint(), snapshot);
+    async fn ask(&self, intent: &ContextReadIntent, snapshot: ContextSnapshot) -> Result<Collected, Error> {
+        let before = self.continuations.of(intent.fingerprint(), &snapshot);
         let ranked = self.settings.selector.is_none() && self.settings.policy == SelectionPolicy::Ranked;
         let query = IndexQuery {
             intent,
             window: self.budget.max_blocks().saturating_mul(CANDIDATES_PER_BLOCK),
-            progress: &progress,
+            progress: &before,
             matched_only: ranked && intent.optional_selection() == OptionalSelection::Select,
         };
-        Ok(self.context.query_index(snapshot, query).await?)
+        let answer = self.context.query_index(&snapshot, query).await?;
+        Ok(Collected { snapshot, before, answer })
     }
 
     /// Omissions for what must be accounted for although no candidate stands for it.
