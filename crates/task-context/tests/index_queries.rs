@@ -84,3 +84,21 @@ async fn a_listing_larger_than_memory_allows_is_found_on_disk() {
     assert_eq!(found(&context, "4321").await, ["d04321"]);
     assert_eq!(found(&context, "common").await.len(), 100);
 }
+
+#[tokio::test]
+async fn content_must_hold_every_wanted_text_however_many_there_are() {
+    let words: Vec<String> = (0..70).map(|n| format!("word{n:02}")).collect();
+    let (context, _) = context([
+        ("all".to_owned(), words.join(" ")),
+        ("all-but-the-last".to_owned(), words[..69].join(" ")),
+    ]);
+    let filters = serde_json::json!({ "content_contains": words });
+    let intent = ContextReadIntent::new("word00").unwrap();
+    let intent = intent.with_filters(briefing_core::ContextFilters::from_json(&filters).unwrap());
+    let progress = BTreeMap::new();
+    let query = IndexQuery { intent: &intent, window: 100, progress: &progress, matched_only: true };
+    let answer = context.query_index(&context.snapshot().await, query).await.unwrap();
+    let refs: Vec<_> =
+        answer.offers[0].optional.iter().map(|offer| offer.descriptor.source_ref.as_str()).collect();
+    assert_eq!(refs, ["all"]);
+}

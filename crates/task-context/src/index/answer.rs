@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use briefing_core::{
-    BindingId, ContextDiagnostic, ContextReadIntent, DescriptorKey, Digest, Metadata, Role, SourceKind,
-    SourceRef,
+    BindingId, ContextDiagnostic, ContextReadIntent, DescriptorKey, Digest, Metadata, Role, SourceRef,
 };
 use serde::{Deserialize, Serialize};
 
@@ -130,15 +129,4 @@ pub struct IndexAnswer {
     pub failed_required: Vec<BindingId>,
     /// How the answer came to be.
     pub diagnostics: Vec<ContextDiagnostic>,
-}
-
-impl IndexAnswer {
-    /// The kinds of source that offered anything, for an audit.
-    #[must_use]
-    pub fn source_kinds(&self) -> Vec<SourceKind> {
-        let mut kinds: Vec<_> = self.offers.iter().map(|offer| offer.pinned.source_kind().clone()).collect();
-        kinds.sort();
-        kinds.dedup();
-        kinds
-    }
 }

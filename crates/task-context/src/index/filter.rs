@@ -13,23 +13,23 @@ use crate::analyzer::fold;
 
 /// An intent's filters, checked and ready to be asked.
 #[derive(Debug)]
-pub(crate) struct Filter<'a> {
-    intent: &'a ContextReadIntent,
+pub(crate) struct Filter {
+    pub(crate) intent: ContextReadIntent,
     pattern: Option<GlobSet>,
     contains: Vec<String>,
 }
 
-impl<'a> Filter<'a> {
+impl Filter {
     /// Checks the filters.
     ///
     /// # Errors
     /// [`Error::Invalid`] for a pattern that is no glob.
-    pub(crate) fn new(intent: &'a ContextReadIntent) -> Result<Self, Error> {
+    pub(crate) fn new(intent: &ContextReadIntent) -> Result<Self, Error> {
         let filters = intent.filters();
         let pattern = filters.pattern.as_ref().map(globs).transpose()?;
         let contains = filters.content_contains.as_ref().map_or(&[][..], OneOrMany::as_slice);
         let contains = contains.iter().map(|text| fold(text).into_owned()).collect();
-        Ok(Self { intent, pattern, contains })
+        Ok(Self { intent: intent.clone(), pattern, contains })
     }
 
     /// The slots that are let through, or `None` where all are.
@@ -78,23 +78,22 @@ impl<'a> Filter<'a> {
 
     /// The slots whose text holds every wanted text. A whole whose text is indexed by its parts holds what they hold.
     fn holding(&self, partition: &Partition) -> HashSet<Slot> {
-        let all = if self.contains.len() >= 64 { u64::MAX } else { (1 << self.contains.len()) - 1 };
-        let mut found: HashMap<Slot, u64> = HashMap::new();
+        let mut found: HashMap<Slot, HashSet<usize>> = HashMap::new();
         for (slot, placed) in partition.live() {
             let text = partition.text(placed);
             let text = fold(&text);
-            let mut bits = 0;
-            for (n, wanted) in self.contains.iter().take(64).enumerate() {
-                bits |= u64::from(text.contains(wanted.as_str())) << n;
-            }
-            *found.entry(slot).or_default() |= bits;
-            if let Some(parent) =
-                placed.descriptor.parent_key.as_ref().and_then(|key| partition.by_key.get(key))
+            let parent = placed.descriptor.parent_key.as_ref().and_then(|key| partition.by_key.get(key));
+            for (n, _) in
+                self.contains.iter().enumerate().filter(|(_, wanted)| text.contains(wanted.as_str()))
             {
-                *found.entry(*parent).or_default() |= bits;
+                for holder in std::iter::once(&slot).chain(parent) {
+                    found.entry(*holder).or_default().insert(n);
+                }
             }
         }
-        found.into_iter().filter(|(_, bits)| *bits == all).map(|(slot, _)| slot).collect()
+        let holds_all =
+            |(slot, held): (Slot, HashSet<usize>)| (held.len() == self.contains.len()).then_some(slot);
+        found.into_iter().filter_map(holds_all).collect()
     }
 }
 

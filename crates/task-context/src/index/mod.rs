@@ -33,7 +33,7 @@ use crate::{ContextSnapshot, Error, PinnedSource};
 
 /// A question that can wait on a blocking thread: everything in it is owned.
 struct Question {
-    intent: briefing_core::ContextReadIntent,
+    filter: Filter,
     words: Option<Words>,
     window: usize,
     matched_only: bool,
@@ -50,7 +50,7 @@ pub(crate) async fn query(
     query: IndexQuery<'_>,
 ) -> Result<IndexAnswer, Error> {
     refuse_unknown_kinds(snapshot, &query)?;
-    Filter::new(query.intent)?;
+    let filter = Filter::new(query.intent)?;
     if query.intent.vector_policy() == VectorPolicy::Required {
         let reason = format!("the {} index holds no vectors", config.strategy);
         return Err(Error::VectorUnavailable { reason });
@@ -63,7 +63,7 @@ pub(crate) async fn query(
         }
     }
     let question = Arc::new(Question {
-        intent: query.intent.clone(),
+        filter,
         words: (config.strategy == IndexStrategy::Lexical).then(|| Words::new(query.intent.query())),
         window: query.intent.candidate_limit().map_or(query.window, |limit| limit.min(query.window)),
         matched_only: query.matched_only,
@@ -136,16 +136,16 @@ fn ask(
     visible: bool,
 ) -> Result<(Option<BindingOffer>, Vec<Hidden>), BuildError> {
     let allowed = filter::allowed(partition, pinned.binding.allowed_refs.as_deref());
-    let filter = Filter::new(&question.intent).map_err(|error| BuildError::Contract(error.to_string()))?;
-    let admitted = filter.admitted(partition, pinned);
+    let admitted = question.filter.admitted(partition, pinned);
     let is_allowed = |slot: &Slot| allowed.as_ref().is_none_or(|allowed| allowed.contains(slot));
     let is_admitted =
         |slot: &Slot| visible && admitted.as_ref().is_none_or(|admitted| admitted.contains(slot));
 
-    let explicit: Vec<Slot> = if question.intent.explicit_refs().is_empty() {
+    let explicit_refs = question.filter.intent.explicit_refs();
+    let explicit: Vec<Slot> = if explicit_refs.is_empty() {
         Vec::new()
     } else {
-        let asked = |source_ref| question.intent.explicit_refs().contains(source_ref);
+        let asked = |source_ref| explicit_refs.contains(source_ref);
         partition
             .live()
             .filter(|(_, placed)| asked(&placed.descriptor.source_ref))
