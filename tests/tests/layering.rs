@@ -10,7 +10,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("briefing-core", &[]),
     ("briefing-tokens", &["core"]),
     ("briefing-formats", &["core"]),
-    ("briefing-task-context", &["core"]),
+    ("briefing-analysis", &[]),
+    ("briefing-task-context", &["analysis", "core"]),
     ("briefing-context-reader", &["core", "task-context", "tokens"]),
     ("briefing-task-workspace", &["core", "formats"]),
     ("briefing", &["context-reader", "core", "formats", "task-context", "task-workspace", "tokens"]),
@@ -20,6 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 /// What only its owner may pull in.
 const ENGINES: &[(&str, &str)] = &[
     ("tantivy", "briefing-task-context"),
+    ("unicode-normalization", "briefing-analysis"),
     ("bpe-openai", "briefing-tokens"),
     ("infer", "briefing-formats"),
     ("cap-std", "briefing-task-workspace"),

@@ -23,7 +23,6 @@
 //! # Ok(()) }
 //! ```
 
-pub(crate) mod analyzer;
 mod context;
 mod environment;
 mod error;

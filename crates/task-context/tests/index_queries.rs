@@ -67,6 +67,20 @@ async fn a_literal_occurrence_of_the_query_comes_first() {
 }
 
 #[tokio::test]
+async fn a_compound_is_found_however_it_is_joined() {
+    let spellings = ["retry-limit", "retry_limit", "retryLimit", "retry limit"];
+    let (context, _) =
+        context(spellings.map(|text| (text.replace(' ', "/"), format!("the {text} of a call"))));
+    for query in spellings {
+        assert_eq!(found(&context, query).await.len(), spellings.len(), "{query} finds every spelling");
+    }
+    let written = ["retry-limit", "retry_limit", "retryLimit"];
+    for query in written {
+        assert_eq!(found(&context, query).await[0], query, "what is written as asked comes first");
+    }
+}
+
+#[tokio::test]
 async fn a_moved_source_is_listed_again() {
     let (context, source) = context([("a".to_owned(), "pump".to_owned())]);
     assert_eq!(found(&context, "pump").await, ["a"]);

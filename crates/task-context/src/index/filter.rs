@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::partition::{Partition, Placed, Slot, path_of};
 use crate::PinnedSource;
-use crate::analyzer::fold;
+use briefing_analysis::fold;
 
 /// An intent's filters, checked and ready to be asked.
 #[derive(Debug)]

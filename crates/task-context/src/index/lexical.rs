@@ -1,6 +1,6 @@
 //! The word index of one partition, on tantivy. Nothing of tantivy shows outside this file.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use tantivy::collector::{FilterCollector, TopDocs};
@@ -11,7 +11,7 @@ use tantivy::tokenizer::TextAnalyzer;
 use tantivy::{DocAddress, Index, IndexWriter, Searcher, TantivyDocument, Term};
 
 use super::partition::Slot;
-use crate::analyzer::{Analyzer, QueryTerm, TermKind};
+use briefing_analysis::{Analyzer, QueryTerm, TermKind};
 
 /// The name under which the analyser is registered.
 const ANALYZER: &str = "briefing";
@@ -248,24 +248,12 @@ impl Lexical {
         limit: usize,
         admitted: Option<&Arc<HashSet<Slot>>>,
     ) -> Result<Vec<Hit>, LexicalError> {
-        // Of a run without spaces the pairs decide, of any other word the whole does.
-        let has_pairs =
-            |group| terms.iter().any(|term| term.group == group && term.kind == TermKind::CjkBigram);
-        let decides = |term: &&QueryTerm| match term.kind {
-            TermKind::CjkBigram => true,
-            TermKind::Whole | TermKind::CjkChar => !has_pairs(term.group),
-            TermKind::Part => false,
-        };
-        let clauses: Vec<(Occur, Box<dyn Query>)> = terms
-            .iter()
-            .filter(decides)
-            .map(|term| {
-                let anywhere = self.fielded(&term.text).map(|(query, boost)| {
-                    let query: Box<dyn Query> = Box::new(BoostQuery::new(query, boost));
-                    (Occur::Should, query)
-                });
-                let query: Box<dyn Query> = Box::new(BooleanQuery::new(anywhere.collect()));
-                (Occur::Must, query)
+        let groups: BTreeSet<usize> = terms.iter().map(|term| term.group).collect();
+        let clauses: Vec<(Occur, Box<dyn Query>)> = groups
+            .into_iter()
+            .map(|group| {
+                let of_group: Vec<&QueryTerm> = terms.iter().filter(|term| term.group == group).collect();
+                (Occur::Must, self.word(&of_group))
             })
             .collect();
         if clauses.is_empty() {
@@ -274,6 +262,30 @@ impl Lexical {
         let mut hits = self.top(&BooleanQuery::new(clauses), limit, admitted)?;
         hits.truncate(limit);
         Ok(hits)
+    }
+
+    /// What holds a word of the query: a run without spaces by all its pairs, any other word whole or by all its parts, so
+    /// that `retry-limit` is found where `retry limit` is written.
+    fn word(&self, terms: &[&QueryTerm]) -> Box<dyn Query> {
+        let every = |kind| {
+            let terms = terms.iter().filter(|term| term.kind == kind);
+            let clauses: Vec<_> = terms.map(|term| (Occur::Must, self.anywhere(&term.text))).collect();
+            (!clauses.is_empty()).then(|| Box::new(BooleanQuery::new(clauses)) as Box<dyn Query>)
+        };
+        if let Some(pairs) = every(TermKind::CjkBigram) {
+            return pairs;
+        }
+        let either = [TermKind::Whole, TermKind::Part, TermKind::CjkChar].into_iter().filter_map(every);
+        Box::new(BooleanQuery::new(either.map(|query| (Occur::Should, query)).collect()))
+    }
+
+    /// What holds a term in any field.
+    fn anywhere(&self, term: &str) -> Box<dyn Query> {
+        let fields = self.fielded(term).map(|(query, boost)| {
+            let query: Box<dyn Query> = Box::new(BoostQuery::new(query, boost));
+            (Occur::Should, query)
+        });
+        Box::new(BooleanQuery::new(fields.collect()))
     }
 
     fn fielded(&self, text: &str) -> impl Iterator<Item = (Box<dyn Query>, f32)> {

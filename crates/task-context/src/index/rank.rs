@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::answer::{Offer, Progress};
 use super::lexical::{Hit, LexicalError};
 use super::partition::{Partition, Placed, Slot, path_of};
-use crate::analyzer::{Analyzer, QueryTerm, fold};
+use briefing_analysis::{Analyzer, QueryTerm, fold};
 
 /// How many hits that hold every word of the query are checked for holding it literally.
 const LITERAL_CHECKS: usize = 256;
