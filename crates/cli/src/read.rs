@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use briefing::core::{BindingId, OneOrMany, Severity};
+use briefing::core::{BindingId, ContextDiagnostic, OneOrMany, Severity};
 use briefing::prelude::*;
 use indicatif::ProgressBar;
 
@@ -81,14 +81,25 @@ fn filters(command: &ReadCommand) -> ContextFilters {
     }
 }
 
-/// Says on standard error what a reader of the output should know, one line each.
+/// Says on standard error what a reader of the output should know: one line for each kind of problem, with its first case
+/// and how many more there are. The audit holds them all.
 fn warn_of_problems(package: &ContextPackage) {
-    let mut err = io::stderr().lock();
-    for diagnostic in
-        package.diagnostics().iter().filter(|diagnostic| diagnostic.severity != Severity::Info).take(20)
+    let mut kinds: Vec<(&ContextDiagnostic, usize)> = Vec::new();
+    for diagnostic in package.diagnostics().iter().filter(|diagnostic| diagnostic.severity != Severity::Info)
     {
-        let details = serde_json::Value::Object(diagnostic.details.clone());
+        let same = |(first, _): &&mut (&ContextDiagnostic, usize)| {
+            (first.severity, &first.code) == (diagnostic.severity, &diagnostic.code)
+        };
+        match kinds.iter_mut().find(same) {
+            Some((_, more)) => *more += 1,
+            None => kinds.push((diagnostic, 0)),
+        }
+    }
+    let mut err = io::stderr().lock();
+    for (first, more) in kinds {
+        let details = serde_json::Value::Object(first.details.clone());
+        let more = if more == 0 { String::new() } else { format!(" (and {more} more)") };
         // Where standard error is closed there is nobody to tell.
-        let _ = writeln!(err, "{}[{}]: {details}", diagnostic.severity, diagnostic.code);
+        let _ = writeln!(err, "{}[{}]: {details}{more}", first.severity, first.code);
     }
 }

@@ -47,6 +47,23 @@ fn every_format_and_filter_is_understood() {
 }
 
 #[test]
+fn a_problem_of_many_files_is_one_line_with_their_number() {
+    let folder = folder();
+    for n in 0..5 {
+        std::fs::write(folder.path().join(format!("pump{n}.png")), "the cooling pump\n").unwrap();
+    }
+    let output = briefing(folder.path(), &["read", "--query", "cooling pump"]);
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{error}");
+    assert_eq!(
+        error.lines().filter(|line| line.contains("workspace.type_disagreement")).count(),
+        1,
+        "{error}"
+    );
+    assert!(error.contains("(and 4 more)"), "{error}");
+}
+
+#[test]
 fn errors_are_one_line_with_a_code_and_a_status() {
     let folder = folder();
     let cases: [(&[&str], &str, i32); 4] = [
