@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use briefing_analysis::fold;
 use briefing_core::{ContextFilters, ContextReadIntent, Error, OneOrMany, SourceRef};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde_json::Value;
 
 use super::partition::{Partition, Placed, Slot, path_of};
 use crate::PinnedSource;
-use briefing_analysis::fold;
 
 /// An intent's filters, checked and ready to be asked.
 #[derive(Debug)]

@@ -1,8 +1,9 @@
 //! The word index of one partition, on tantivy. Nothing of tantivy shows outside this file.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use briefing_analysis::{Analyzer, QueryTerm, TermKind};
 use tantivy::collector::{FilterCollector, TopDocs};
 use tantivy::indexer::NoMergePolicy;
 use tantivy::query::{BooleanQuery, BoostQuery, EmptyQuery, Occur, Query, TermQuery};
@@ -11,7 +12,6 @@ use tantivy::tokenizer::TextAnalyzer;
 use tantivy::{DocAddress, Index, IndexWriter, Searcher, TantivyDocument, Term};
 
 use super::partition::Slot;
-use briefing_analysis::{Analyzer, QueryTerm, TermKind};
 
 /// The name under which the analyser is registered.
 const ANALYZER: &str = "briefing";
@@ -40,6 +40,15 @@ fn weight(term: &QueryTerm, group_size: usize) -> f32 {
         TermKind::CjkChar if group_size > 1 => 0.2,
         TermKind::CjkChar => 1.0,
     }
+}
+
+/// The terms of a query by the word that they come from.
+fn words(terms: &[QueryTerm]) -> BTreeMap<usize, Vec<&QueryTerm>> {
+    let mut words: BTreeMap<usize, Vec<&QueryTerm>> = BTreeMap::new();
+    for term in terms {
+        words.entry(term.group).or_default().push(term);
+    }
+    words
 }
 
 /// What is indexed of one descriptor.
@@ -229,13 +238,10 @@ impl Lexical {
         limit: usize,
         admitted: Option<&Arc<HashSet<Slot>>>,
     ) -> Result<Vec<Hit>, LexicalError> {
-        let size = |group| terms.iter().filter(|term| term.group == group).count();
+        let words = words(terms);
         let clauses = terms.iter().flat_map(|term| {
-            let weight = weight(term, size(term.group));
-            self.fielded(&term.text).map(move |(query, boost)| {
-                let query: Box<dyn Query> = Box::new(BoostQuery::new(query, weight * boost));
-                (Occur::Should, query)
-            })
+            let size = words.get(&term.group).map_or(0, Vec::len);
+            self.fielded(&term.text, weight(term, size))
         });
         let query = BooleanQuery::new(clauses.collect());
         self.top(&query, limit, admitted)
@@ -248,14 +254,8 @@ impl Lexical {
         limit: usize,
         admitted: Option<&Arc<HashSet<Slot>>>,
     ) -> Result<Vec<Hit>, LexicalError> {
-        let groups: BTreeSet<usize> = terms.iter().map(|term| term.group).collect();
-        let clauses: Vec<(Occur, Box<dyn Query>)> = groups
-            .into_iter()
-            .map(|group| {
-                let of_group: Vec<&QueryTerm> = terms.iter().filter(|term| term.group == group).collect();
-                (Occur::Must, self.word(&of_group))
-            })
-            .collect();
+        let clauses: Vec<(Occur, Box<dyn Query>)> =
+            words(terms).into_values().map(|word| (Occur::Must, self.word(&word))).collect();
         if clauses.is_empty() {
             return self.top(&EmptyQuery, limit, admitted);
         }
@@ -281,14 +281,11 @@ impl Lexical {
 
     /// What holds a term in any field.
     fn anywhere(&self, term: &str) -> Box<dyn Query> {
-        let fields = self.fielded(term).map(|(query, boost)| {
-            let query: Box<dyn Query> = Box::new(BoostQuery::new(query, boost));
-            (Occur::Should, query)
-        });
-        Box::new(BooleanQuery::new(fields.collect()))
+        Box::new(BooleanQuery::new(self.fielded(term, 1.0).collect()))
     }
 
-    fn fielded(&self, text: &str) -> impl Iterator<Item = (Box<dyn Query>, f32)> {
+    /// A clause for each field that may hold a term, which counts by its weight and the field's.
+    fn fielded(&self, text: &str, weight: f32) -> impl Iterator<Item = (Occur, Box<dyn Query>)> {
         let fields = [
             (self.fields.title, TITLE_BOOST),
             (self.fields.path, PATH_BOOST),
@@ -298,8 +295,9 @@ impl Lexical {
         fields
             .map(|(field, boost)| {
                 let term = Term::from_field_text(field, text);
-                let query: Box<dyn Query> = Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
-                (query, boost)
+                let query = Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
+                let query: Box<dyn Query> = Box::new(BoostQuery::new(query, weight * boost));
+                (Occur::Should, query)
             })
             .into_iter()
     }

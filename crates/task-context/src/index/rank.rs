@@ -4,10 +4,11 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use briefing_analysis::{Analyzer, QueryTerm, fold};
+
 use super::answer::{Offer, Progress};
 use super::lexical::{Hit, LexicalError};
 use super::partition::{Partition, Placed, Slot, path_of};
-use briefing_analysis::{Analyzer, QueryTerm, fold};
 
 /// How many hits that hold every word of the query are checked for holding it literally.
 const LITERAL_CHECKS: usize = 256;
