@@ -1,22 +1,15 @@
 //! Any text is a valid query, and the words that a person would look for are found.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use briefing_core::{ContextBinding, ContextReadIntent, MemoryDocument, MemorySource};
-use briefing_task_context::{IndexQuery, TaskContext};
+use briefing_task_context::TaskContext;
 use serde_json::Value;
 
-async fn found(context: &TaskContext, query: &str) -> Vec<String> {
-    let intent = ContextReadIntent::new(query).unwrap();
-    let progress = BTreeMap::new();
-    let query = IndexQuery { intent: &intent, window: 100, progress: &progress, matched_only: true };
-    let snapshot = context.snapshot().await;
-    let answer = context.query_index(&snapshot, query).await.unwrap();
-    answer.offers[0].optional.iter().map(|offer| offer.descriptor.source_ref.to_string()).collect()
-}
+mod support;
+use support::{found, offered};
 
 fn context(documents: impl IntoIterator<Item = (String, String)>) -> (TaskContext, Arc<MemorySource>) {
     let context = TaskContext::new("task").unwrap();
@@ -109,10 +102,5 @@ async fn content_must_hold_every_wanted_text_however_many_there_are() {
     let filters = serde_json::json!({ "content_contains": words });
     let intent = ContextReadIntent::new("word00").unwrap();
     let intent = intent.with_filters(briefing_core::ContextFilters::from_json(&filters).unwrap());
-    let progress = BTreeMap::new();
-    let query = IndexQuery { intent: &intent, window: 100, progress: &progress, matched_only: true };
-    let answer = context.query_index(&context.snapshot().await, query).await.unwrap();
-    let refs: Vec<_> =
-        answer.offers[0].optional.iter().map(|offer| offer.descriptor.source_ref.as_str()).collect();
-    assert_eq!(refs, ["all"]);
+    assert_eq!(offered(&context, &intent).await, ["all"]);
 }

@@ -1,18 +1,21 @@
 //! One build of the index serves everyone who waits for it, and an unchanged source is not listed again.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use briefing_core::{
-    ContextBinding, ContextReadIntent, ContextSource, Cursor, DescriptorPage, MemoryDocument, MemorySource,
-    ProjectionProfile, ReadRequest, Revision, SourceError, SourceId, SourceKind, SourceRead, SourceRef,
+    ContextBinding, ContextSource, Cursor, DescriptorPage, MemoryDocument, MemorySource, ProjectionProfile,
+    ReadRequest, Revision, SourceError, SourceId, SourceKind, SourceRead, SourceRef,
 };
-use briefing_task_context::{IndexQuery, TaskContext};
+use briefing_task_context::TaskContext;
 use futures::future::join_all;
+use tokio::task::JoinHandle;
+
+mod support;
+use support::found;
 
 /// A source that lists slowly and counts how often a listing begins.
 struct Counted {
@@ -67,30 +70,27 @@ fn word(n: usize) -> String {
     format!("{n:04}").bytes().map(|digit| char::from(digit - b'0' + b'k')).collect()
 }
 
-fn context() -> (Arc<TaskContext>, Arc<Counted>) {
+fn context() -> (TaskContext, Arc<Counted>) {
     let inner = MemorySource::new("docs", "memory").unwrap();
     for n in 0..1_000 {
         inner.put(MemoryDocument::new(format!("d{n:04}"), format!("common {}", word(n))).unwrap());
     }
     let source = Arc::new(Counted { inner, listings: AtomicUsize::new(0) });
-    let context = Arc::new(TaskContext::new("task").unwrap());
+    let context = TaskContext::new("task").unwrap();
     context.attach(source.clone(), ContextBinding::default()).unwrap();
     (context, source)
 }
 
-async fn found(context: Arc<TaskContext>, query: String) -> Vec<String> {
-    let intent = ContextReadIntent::new(query).unwrap();
-    let progress = BTreeMap::new();
-    let query = IndexQuery { intent: &intent, window: 100, progress: &progress, matched_only: true };
-    let snapshot = context.snapshot().await;
-    let answer = context.query_index(&snapshot, query).await.unwrap();
-    answer.offers[0].optional.iter().map(|offer| offer.descriptor.source_ref.to_string()).collect()
+/// A reader on a task of its own.
+fn reader(context: &TaskContext, query: String) -> JoinHandle<Vec<String>> {
+    let context = context.clone();
+    tokio::spawn(async move { found(&context, &query).await })
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn readers_who_come_together_share_one_listing() {
     let (context, source) = context();
-    let readers = (0..16).map(|n| tokio::spawn(found(context.clone(), word(n))));
+    let readers = (0..16).map(|n| reader(&context, word(n)));
     for (n, answer) in join_all(readers).await.into_iter().enumerate() {
         assert_eq!(answer.unwrap(), [format!("d{n:04}")]);
     }
@@ -101,20 +101,20 @@ async fn readers_who_come_together_share_one_listing() {
 async fn an_unchanged_source_is_not_listed_again() {
     let (context, source) = context();
     for n in 0..5 {
-        assert_eq!(found(context.clone(), word(n)).await, [format!("d{n:04}")]);
+        assert_eq!(found(&context, &word(n)).await, [format!("d{n:04}")]);
     }
     assert_eq!(source.listings(), 1);
     source.inner.put(MemoryDocument::new("new", word(0)).unwrap());
-    assert_eq!(found(context.clone(), word(0)).await, ["new", "d0000"]);
+    assert_eq!(found(&context, &word(0)).await, ["new", "d0000"]);
     assert_eq!(source.listings(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_reader_who_gives_up_takes_nothing_from_the_others() {
     let (context, source) = context();
-    let first = tokio::spawn(found(context.clone(), word(1)));
+    let first = reader(&context, word(1));
     tokio::time::sleep(Duration::from_millis(30)).await;
-    let second = tokio::spawn(found(context.clone(), word(2)));
+    let second = reader(&context, word(2));
     tokio::time::sleep(Duration::from_millis(5)).await;
     assert_eq!(source.listings(), 1, "the build is under way");
     first.abort();
@@ -127,8 +127,9 @@ async fn a_reader_who_gives_up_takes_nothing_from_the_others() {
 async fn a_read_that_is_dropped_half_way_can_be_repeated() {
     let (context, _) = context();
     for millis in [0, 1, 10, 30, 50] {
-        let reading = found(context.clone(), word(3));
+        let query = word(3);
+        let reading = found(&context, &query);
         let _ = tokio::time::timeout(Duration::from_millis(millis), reading).await;
     }
-    assert_eq!(found(context.clone(), word(3)).await, ["d0003"]);
+    assert_eq!(found(&context, &word(3)).await, ["d0003"]);
 }
