@@ -178,7 +178,7 @@ fn bigram_word(units: &[Unit], start: usize, end: usize, out: &mut Vec<Span>) {
         letters.fold((0, 0), |(count, bytes), unit| (count + 1, bytes + unit.char.len_utf8()));
     // A longer one is a sentence without spaces; nobody asks for the whole of it.
     if bytes <= MAX_TERM {
-        out.push(Span { start, end, kind: TermKind::Whole, place: Place::NextWord });
+        out.push(Span { start, end, kind: TermKind::Whole, place: Place::Same });
     }
     let first = after_character(units, start, end);
     if count == 2 || count == 3 {

@@ -29,10 +29,15 @@ pub(crate) struct Scratch {
 impl Scratch {
     fn reset(&mut self) {
         self.token.reset();
+        self.begin_run(false);
+        self.group = 0;
+    }
+
+    /// Forgets the terms of the run before.
+    fn begin_run(&mut self, in_units: bool) {
         self.spans.clear();
         self.given = 0;
-        self.in_units = false;
-        self.group = 0;
+        self.in_units = in_units;
     }
 }
 
@@ -95,18 +100,14 @@ impl<'a> Terms<'a> {
                     }
                     return Found::Term;
                 }
-                self.scratch.in_units = false;
-                self.scratch.spans.clear();
-                self.scratch.given = 0;
+                self.scratch.begin_run(false);
                 let class = |at: usize| bytes.get(at).map_or(Class::Other, |byte| class::of_byte(*byte));
                 parts::split(start, end, class, &mut self.scratch.spans);
                 Found::Spans
             }
             None => {
                 let scratch = &mut *self.scratch;
-                scratch.in_units = true;
-                scratch.spans.clear();
-                scratch.given = 0;
+                scratch.begin_run(true);
                 self.at = runs::gather(self.text, start, &mut scratch.units);
                 runs::split(&scratch.units, &mut scratch.spans);
                 Found::Spans

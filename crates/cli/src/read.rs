@@ -87,10 +87,8 @@ fn warn_of_problems(package: &ContextPackage) {
     let mut kinds: Vec<(&ContextDiagnostic, usize)> = Vec::new();
     for diagnostic in package.diagnostics().iter().filter(|diagnostic| diagnostic.severity != Severity::Info)
     {
-        let same = |(first, _): &&mut (&ContextDiagnostic, usize)| {
-            (first.severity, &first.code) == (diagnostic.severity, &diagnostic.code)
-        };
-        match kinds.iter_mut().find(same) {
+        let kind = (diagnostic.severity, &diagnostic.code);
+        match kinds.iter_mut().find(|(first, _)| (first.severity, &first.code) == kind) {
             Some((_, more)) => *more += 1,
             None => kinds.push((diagnostic, 0)),
         }
