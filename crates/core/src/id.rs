@@ -108,6 +108,10 @@ id!(/// A source's version of everything it offers; compared for equality only.
     Revision, "revision");
 id!(/// Names one descriptor inside a source; unique within a revision.
     DescriptorKey, "descriptor_key");
+id!(/// Names one record of a store.
+    RecordId, "record_id");
+id!(/// Names one run of a task; its checkpoints, snapshots, lease and events are kept under it.
+    RunId, "run_id");
 id!(/// Names one package.
     PackageId, "package_id");
 id!(/// Names one block inside a package.

@@ -53,8 +53,8 @@ pub use environment::{Environment, SeededEnvironment};
 pub use error::{Error, PortError, SourceError, SourceErrorKind};
 pub use filter::{ContextFilters, MetadataFilter, OneOrMany};
 pub use id::{
-    BindingId, BlockId, ConsumerId, DescriptorKey, PackageId, Phase, ProjectionProfile, RequestId, Revision,
-    SourceId, SourceKind, SourceRef, TaskContextId, TaskId,
+    BindingId, BlockId, ConsumerId, DescriptorKey, PackageId, Phase, ProjectionProfile, RecordId, RequestId,
+    Revision, RunId, SourceId, SourceKind, SourceRef, TaskContextId, TaskId,
 };
 pub use intent::{ContextReadIntent, DeliveryMode, OptionalSelection, RequiredOverflow, VectorPolicy};
 pub use memory::{MemoryDocument, MemorySource};

@@ -1,0 +1,412 @@
+//! Figures, checks and copies of the whole database.
+
+use std::fs;
+use std::io::{BufRead, Write};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+use briefing_core::{Digest, RunId};
+use rusqlite::Connection;
+use rusqlite::backup::Backup;
+
+use super::SqliteBackend;
+use super::fail::{Fail, Outcome, from_db};
+use super::records::{self, Prepared};
+use super::rows::{self, COLUMNS, Kept};
+use super::terms::Terms;
+use super::writer::Tx;
+use super::{changes, links, runs, schema};
+use crate::port::Maintenance;
+use crate::transfer::{EXPORT_SCHEMA, StoreStats, TransferLine, TransferReport};
+use crate::{Error, LinkFilter, NewRecord, Record, RecordFilter, Tombstone};
+
+fn count(connection: &Connection, table: &str) -> Outcome<u64> {
+    let sql = format!("SELECT count(*) FROM {table}");
+    Ok(from_db(connection.prepare_cached(&sql)?.query_row([], |row| row.get(0))?))
+}
+
+fn holds(connection: &Connection) -> Outcome<TransferReport> {
+    Ok(TransferReport {
+        records: count(connection, "records")?,
+        versions: count(connection, "versions")?,
+        tombstones: count(connection, "tombstones")?,
+        links: count(connection, "links")?,
+        runs: count(connection, "runs")?,
+        snapshots: count(connection, "snapshots")?,
+        checkpoints: count(connection, "checkpoints")?,
+        events: count(connection, "events")?,
+    })
+}
+
+/// Everything that is wrong with the database.
+fn check(connection: &Connection) -> Outcome<Vec<String>> {
+    let mut wrong = Vec::new();
+    let mut select = connection.prepare("PRAGMA integrity_check")?;
+    for said in select.query_map([], |row| row.get::<_, String>(0))? {
+        wrong.push(said?);
+    }
+    wrong.retain(|said| said != "ok");
+    for (table, kept) in [("records", Kept::Latest), ("versions", Kept::Earlier)] {
+        let mut select = connection.prepare(&format!("SELECT {COLUMNS} FROM {table} ORDER BY number"))?;
+        let mut found = select.query([])?;
+        while let Some(row) = found.next()? {
+            let row = match rows::record_row(row)?.read() {
+                Ok(row) => row,
+                Err(Fail::Damaged(detail)) => {
+                    wrong.push(detail);
+                    continue;
+                }
+                Err(fail) => return Err(fail),
+            };
+            let stored = rows::stored(connection, &row, kept)?;
+            let record = &row.record;
+            if Digest::of(&stored) != record.digest {
+                wrong.push(format!(
+                    "record {} version {}: the content is not what was put",
+                    record.id, record.version
+                ));
+            }
+        }
+    }
+    let pairs = [
+        ("records without terms", "records WHERE number NOT IN (SELECT id FROM record_terms_docsize)"),
+        ("terms without a record", "record_terms_docsize WHERE id NOT IN (SELECT number FROM records)"),
+        ("labels without a record", "record_labels WHERE record NOT IN (SELECT number FROM records)"),
+        ("records without labels", "records WHERE number NOT IN (SELECT record FROM record_labels)"),
+        (
+            "links to nowhere",
+            "links WHERE source NOT IN (SELECT number FROM records)
+             OR target NOT IN (SELECT number FROM records)",
+        ),
+        (
+            "chunks without a version",
+            "chunks WHERE changed NOT IN
+             (SELECT changed FROM records UNION SELECT changed FROM versions)",
+        ),
+    ];
+    for (what, which) in pairs {
+        let number = count(connection, which)?;
+        if number > 0 {
+            wrong.push(format!("{number} {what}"));
+        }
+    }
+    Ok(wrong)
+}
+
+fn export(
+    connection: &Connection,
+    store_id: &str,
+    out: &mut dyn Write,
+) -> Outcome<Result<TransferReport, std::io::Error>> {
+    let mut lines = Lines { out, report: TransferReport::default(), failed: None };
+    lines.put(TransferLine::Header {
+        schema: EXPORT_SCHEMA.to_owned(),
+        record_store_id: store_id.to_owned(),
+    })?;
+    let mut select = connection.prepare(&format!("SELECT {COLUMNS} FROM records ORDER BY number"))?;
+    let mut earlier = connection
+        .prepare(&format!("SELECT {COLUMNS} FROM versions WHERE number = ?1 ORDER BY version DESC"))?;
+    let mut found = select.query([])?;
+    while let Some(row) = found.next()? {
+        let row = rows::record_row(row)?.read()?;
+        let number = row.number;
+        let content = rows::content(connection, &row, Kept::Latest)?;
+        lines.put(TransferLine::Record(Box::new(Record { record: row.record, content })))?;
+        let mut found = earlier.query([number])?;
+        while let Some(row) = found.next()? {
+            let row = rows::record_row(row)?.read()?;
+            let content = rows::content(connection, &row, Kept::Earlier)?;
+            lines.put(TransferLine::Version(Box::new(Record { record: row.record, content })))?;
+        }
+    }
+    for tombstone in tombstones(connection)? {
+        lines.put(TransferLine::Tombstone(tombstone))?;
+    }
+    for link in links::select(connection, &LinkFilter::default())? {
+        lines.put(TransferLine::Link(link))?;
+    }
+    let mut select = connection.prepare("SELECT id FROM runs ORDER BY number")?;
+    let ids: Vec<String> = select.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    for id in ids {
+        let run_id = RunId::new(id)?;
+        let Some(row) = runs::seen(connection, &RecordFilter::new(), &run_id)? else { continue };
+        let (state_version, fencing) = (row.state_version, row.fencing);
+        lines.put(TransferLine::Run { run_id: run_id.clone(), scope: row.scope, state_version, fencing })?;
+        for snapshot in runs::snapshots(connection, row.number, &run_id, None)?.into_iter().rev() {
+            lines.put(TransferLine::Snapshot(snapshot))?;
+        }
+        for checkpoint in runs::checkpoints(connection, row.number, &run_id, None, None)?.into_iter().rev() {
+            lines.put(TransferLine::Checkpoint(checkpoint))?;
+        }
+        for event in runs::events(connection, row.number, &crate::EventFilter::default())? {
+            lines.put(TransferLine::Event(event))?;
+        }
+    }
+    let report = lines.report;
+    lines.put(TransferLine::End { report })?;
+    Ok(match lines.failed {
+        Some(error) => Err(error),
+        None => lines.out.flush().map(|()| report),
+    })
+}
+
+/// Where lines are written; after a failure the rest is not.
+struct Lines<'a> {
+    out: &'a mut dyn Write,
+    report: TransferReport,
+    failed: Option<std::io::Error>,
+}
+
+impl Lines<'_> {
+    fn put(&mut self, line: TransferLine) -> Outcome<()> {
+        if self.failed.is_none() {
+            self.report.count(&line);
+            let mut text = serde_json::to_vec(&line)?;
+            text.push(b'\n');
+            self.failed = self.out.write_all(&text).err();
+        }
+        Ok(())
+    }
+}
+
+fn tombstones(connection: &Connection) -> Outcome<Vec<Tombstone>> {
+    let mut select = connection.prepare(
+        "SELECT id, version, collection, kind, scope, tags, digest, deleted_at FROM tombstones ORDER BY number",
+    )?;
+    let mut found = select.query([])?;
+    let mut tombstones = Vec::new();
+    while let Some(row) = found.next()? {
+        tombstones.push(Tombstone {
+            id: briefing_core::RecordId::new(row.get::<_, String>(0)?)?,
+            version: from_db(row.get(1)?),
+            collection: row.get(2)?,
+            kind: row.get(3)?,
+            scope: rows::metadata(&row.get::<_, String>(4)?)?,
+            tags: serde_json::from_str(&row.get::<_, String>(5)?)?,
+            digest: rows::digest_of(&row.get::<_, Vec<u8>>(6)?)?,
+            deleted_at_millis: from_db(row.get(7)?),
+        });
+    }
+    Ok(tombstones)
+}
+
+/// Takes in the lines of an export.
+struct Import<'a, 'tx> {
+    tx: &'a mut Tx<'tx>,
+    terms: Terms,
+    /// The record to which earlier versions belong.
+    record: Option<briefing_core::RecordId>,
+    /// The run to which snapshots, checkpoints and events belong.
+    run: Option<(RunId, runs::RunRow)>,
+}
+
+impl Import<'_, '_> {
+    fn take(&mut self, line: TransferLine) -> Outcome<()> {
+        match line {
+            TransferLine::Header { .. } | TransferLine::End { .. } => Ok(()),
+            TransferLine::Record(record) => {
+                let Record { record, content } = *record;
+                let prepared = self.prepared(&record, content);
+                records::restore(self.tx, &record, prepared)?;
+                self.record = Some(record.id);
+                Ok(())
+            }
+            TransferLine::Version(record) => {
+                let Record { record, content } = *record;
+                let of = self.record.clone().filter(|of| *of == record.id);
+                let of = of.ok_or_else(|| Error::not_found("record before its version", &record.id))?;
+                let prepared = self.prepared(&record, content);
+                records::restore_version(self.tx, &of, &record, prepared)
+            }
+            TransferLine::Tombstone(tombstone) => {
+                let changed = self.tx.next_change();
+                let place = super::fail::to_db(changed)?;
+                records::write_tombstone(self.tx, place, changed, &tombstone)?;
+                self.tx.log(changed, place, &[], &[])
+            }
+            TransferLine::Link(link) => links::put(self.tx, &RecordFilter::new(), &link),
+            TransferLine::Run { run_id, scope, state_version, fencing } => {
+                if runs::seen(self.tx.connection, &RecordFilter::new(), &run_id)?.is_some() {
+                    return Err(briefing_core::Error::invalid(
+                        "run_id",
+                        &run_id,
+                        "a run that is not there yet",
+                    )
+                    .into());
+                }
+                let row = runs::create(self.tx, &run_id, &scope, state_version, fencing)?;
+                self.run = Some((run_id, row));
+                Ok(())
+            }
+            TransferLine::Snapshot(snapshot) => {
+                let row = self.run_of(&snapshot.run_id)?;
+                runs::write_snapshot(self.tx, row, &snapshot, &snapshot.state.to_string())
+            }
+            TransferLine::Checkpoint(checkpoint) => {
+                let row = self.run_of(&checkpoint.run_id)?;
+                runs::write_checkpoint(self.tx, row, &checkpoint, &checkpoint.state.to_string())
+            }
+            TransferLine::Event(event) => {
+                let row = self.run_of(&event.run_id)?;
+                runs::write_event(self.tx, row, &event)
+            }
+        }
+    }
+
+    fn run_of(&self, run_id: &RunId) -> Outcome<&runs::RunRow> {
+        match &self.run {
+            Some((id, row)) if id == run_id => Ok(row),
+            _ => Err(Error::not_found("run before what it holds", run_id).into()),
+        }
+    }
+
+    fn prepared(&mut self, record: &crate::RecordRef, content: crate::RecordContent) -> Prepared {
+        Prepared::new(NewRecord::update(record, content), &mut self.terms)
+    }
+}
+
+fn import(tx: &mut Tx<'_>, input: &mut dyn BufRead) -> Outcome<TransferReport> {
+    let mut report = TransferReport::default();
+    let mut import = Import { tx, terms: Terms::default(), record: None, run: None };
+    let (mut number, mut ended) = (0, false);
+    let mut text = Vec::new();
+    loop {
+        number += 1;
+        let fault = |reason: String| Fail::Store(Error::Import { line: number, reason });
+        text.clear();
+        let read = input.read_until(b'\n', &mut text).map_err(|error| fault(error.to_string()))?;
+        if read == 0 {
+            break;
+        }
+        if text.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        if ended {
+            return Err(fault("a line after the last one".to_owned()));
+        }
+        let line: TransferLine = serde_json::from_slice(&text).map_err(|error| fault(error.to_string()))?;
+        match &line {
+            TransferLine::Header { schema, .. } if number == 1 && schema == EXPORT_SCHEMA => {}
+            TransferLine::Header { schema, .. } if number == 1 => {
+                return Err(fault(format!("the schema is {schema:?}, this program reads {EXPORT_SCHEMA:?}")));
+            }
+            _ if number == 1 => return Err(fault(format!("no header with the schema {EXPORT_SCHEMA:?}"))),
+            TransferLine::End { report: told } if *told != report => {
+                return Err(fault("the export holds another number of lines than it says".to_owned()));
+            }
+            TransferLine::End { .. } => ended = true,
+            _ => {}
+        }
+        report.count(&line);
+        import.take(line).map_err(|fail| match fail {
+            Fail::Store(error) => fault(error.to_string()),
+            Fail::Damaged(detail) => fault(detail),
+            Fail::Sql(error) => match error.sqlite_error_code() {
+                Some(rusqlite::ErrorCode::ConstraintViolation) => {
+                    fault(format!("it is there already: {error}"))
+                }
+                _ => Fail::Sql(error),
+            },
+        })?;
+    }
+    if ended {
+        Ok(report)
+    } else {
+        Err(Error::Import {
+            line: number,
+            reason: "the export was cut short: it has no last line".to_owned(),
+        }
+        .into())
+    }
+}
+
+fn backup(connection: &Connection, to: &Path) -> Outcome<()> {
+    let mut copy = Connection::open(to)?;
+    let backup = Backup::new(connection, &mut copy)?;
+    // All pages in one step: one moment of the store.
+    backup.step(-1)?;
+    Ok(())
+}
+
+#[async_trait]
+impl Maintenance for SqliteBackend {
+    async fn stats(&self) -> Result<StoreStats, Error> {
+        let (id, path) = (self.store_id.clone(), self.path.clone());
+        self.read("counting", move |connection| {
+            let journal: String = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
+            Ok(StoreStats {
+                record_store_id: id.clone(),
+                provider: "sqlite".to_owned(),
+                holds: holds(connection)?,
+                changes: count(connection, "changes")?,
+                file_bytes: fs::metadata(&path).map(|file| file.len()).unwrap_or_default(),
+                durability: format!("journal {journal}, schema {}", schema::SCHEMA_VERSION),
+            })
+        })
+        .await
+    }
+
+    async fn check(&self) -> Result<Vec<String>, Error> {
+        self.read("checking", check).await
+    }
+
+    async fn backup(&self, to: &Path) -> Result<(), Error> {
+        let to = to.to_owned();
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt as _;
+            options.mode(0o600);
+        }
+        let made = to.clone();
+        super::off_thread(move || {
+            options.open(&made).map(drop).map_err(|error| Error::io("the copy cannot be made", &made, error))
+        })
+        .await?;
+        let copied = {
+            let to = to.clone();
+            self.read("copying the database", move |connection| backup(connection, &to)).await
+        };
+        if copied.is_err() {
+            // Half a copy is none; that it stays is worth no second error.
+            let _ = super::off_thread(move || {
+                let _ = fs::remove_file(&to);
+                Ok(())
+            })
+            .await;
+        }
+        copied
+    }
+
+    async fn export(&self, out: Box<dyn Write + Send>) -> Result<TransferReport, Error> {
+        let (id, path, out) = (self.store_id.clone(), self.path.clone(), Mutex::new(Some(out)));
+        let done = self
+            .read("exporting", move |connection| {
+                // A second try would write everything twice.
+                let out = out.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let Some(mut out) = out else { return Err(Error::Busy { waited_millis: 0 }.into()) };
+                export(connection, &id, &mut *out)
+            })
+            .await?;
+        done.map_err(|error| Error::io("the export cannot be written", &path, error))
+    }
+
+    async fn import(&self, mut input: Box<dyn BufRead + Send>) -> Result<TransferReport, Error> {
+        self.write("importing", move |tx| import(tx, &mut *input)).await
+    }
+
+    async fn prune_changes(&self, keep: u64) -> Result<u64, Error> {
+        self.write("pruning the log of changes", move |tx| changes::prune(tx.connection, keep)).await
+    }
+
+    async fn reidentify(&self) -> Result<String, Error> {
+        let id = self.environment.new_id("store");
+        self.write("giving the store a new id", move |tx| {
+            schema::set_value(tx.connection, "record_store_id", &id)?;
+            Ok(id)
+        })
+        .await
+    }
+}

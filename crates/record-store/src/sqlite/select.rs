@@ -1,0 +1,191 @@
+//! Which rows a filter means, as SQL over the index of labels.
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, params_from_iter};
+
+use super::fail::{Outcome, to_db};
+use crate::{Order, RecordFilter};
+
+/// How many rows of a label are counted to find the rarest one.
+const PROBE: i64 = 2_000;
+
+/// A filter as conditions on rows.
+pub(super) struct Selection {
+    /// The groups of labels, by number, the rarest first: a record has one of each group.
+    groups: Vec<Vec<i64>>,
+    ids: Vec<String>,
+    created_from: Option<i64>,
+    created_before: Option<i64>,
+    /// A label that no record has ever borne: nothing is meant.
+    empty: bool,
+}
+
+/// Conditions with their values.
+#[derive(Default)]
+pub(super) struct Sql {
+    pub(super) text: String,
+    pub(super) values: Vec<Value>,
+}
+
+impl Sql {
+    pub(super) fn push(&mut self, text: &str, values: impl IntoIterator<Item = Value>) {
+        self.text.push_str(text);
+        self.values.extend(values);
+    }
+}
+
+/// The number of a label, if any record has ever borne it.
+pub(super) fn label(connection: &Connection, text: &str) -> Outcome<Option<i64>> {
+    let mut select = connection.prepare_cached("SELECT id FROM labels WHERE text = ?1")?;
+    Ok(select.query_row([text], |row| row.get(0)).optional()?)
+}
+
+impl Selection {
+    pub(super) fn new(connection: &Connection, filter: &RecordFilter) -> Outcome<Self> {
+        let mut groups = Vec::new();
+        let mut empty = false;
+        for texts in filter.label_groups() {
+            let mut group = Vec::new();
+            for text in texts {
+                group.extend(label(connection, &text)?);
+            }
+            empty |= group.is_empty();
+            groups.push(group);
+        }
+        if groups.len() > 1 && !empty {
+            let mut counted = Vec::new();
+            for group in groups {
+                counted.push((frequency(connection, &group)?, group));
+            }
+            counted.sort_by_key(|(count, _)| *count);
+            groups = counted.into_iter().map(|(_, group)| group).collect();
+        }
+        Ok(Self {
+            groups,
+            ids: filter.ids.iter().map(|id| id.as_str().to_owned()).collect(),
+            created_from: filter.created_from_millis.map(to_db).transpose()?,
+            created_before: filter.created_before_millis.map(to_db).transpose()?,
+            empty,
+        })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.empty
+    }
+
+    /// The conditions on a row whose number is `number`, without the groups before `from`.
+    pub(super) fn conditions(&self, number: &str, from: usize) -> Sql {
+        let mut sql = Sql::default();
+        for group in self.groups.iter().skip(from) {
+            let test = format!(
+                " AND EXISTS(SELECT 1 FROM record_labels WHERE label IN ({}) AND record = {number})",
+                marks(group.len())
+            );
+            sql.push(&test, group.iter().map(|label| Value::Integer(*label)));
+        }
+        if !self.ids.is_empty() {
+            let test = format!(
+                " AND {number} IN (SELECT number FROM records WHERE id IN ({}))",
+                marks(self.ids.len())
+            );
+            sql.push(&test, self.ids.iter().cloned().map(Value::Text));
+        }
+        for (bound, sign) in [(self.created_from, ">="), (self.created_before, "<")] {
+            if let Some(millis) = bound {
+                let test = format!(" AND (SELECT created_at FROM records WHERE number = {number}) {sign} ?");
+                sql.push(&test, [Value::Integer(millis)]);
+            }
+        }
+        sql
+    }
+
+    /// The numbers of the first rows after a place, at most `limit`.
+    pub(super) fn numbers(
+        &self,
+        connection: &Connection,
+        order: Order,
+        after: Option<u64>,
+        limit: usize,
+    ) -> Outcome<Vec<i64>> {
+        if self.empty {
+            return Ok(Vec::new());
+        }
+        let (sign, direction, first) = match order {
+            Order::Newest => ("<", "DESC", i64::MAX),
+            Order::Oldest => (">", "ASC", -1),
+        };
+        let after = after.map(to_db).transpose()?.unwrap_or(first);
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let mut sql = Sql::default();
+        // Each label of the rarest group is walked in order; the rest is tested row by row.
+        match self.groups.first().filter(|_| self.ids.is_empty()) {
+            None => {
+                sql.push(&format!("SELECT number FROM records WHERE number {sign} ?"), [after.into()]);
+                let conditions = self.conditions("records.number", 0);
+                sql.push(&conditions.text, conditions.values);
+                sql.push(&format!(" ORDER BY number {direction} LIMIT ?"), [limit.into()]);
+            }
+            Some(group) => {
+                sql.push("SELECT record FROM (", []);
+                for (at, label) in group.iter().enumerate() {
+                    if at > 0 {
+                        sql.push(" UNION ", []);
+                    }
+                    sql.push(
+                        &format!(
+                            "SELECT record FROM (SELECT d.record FROM record_labels d WHERE d.label = ? AND d.record {sign} ?"
+                        ),
+                        [(*label).into(), after.into()],
+                    );
+                    let conditions = self.conditions("d.record", 1);
+                    sql.push(&conditions.text, conditions.values);
+                    sql.push(&format!(" ORDER BY d.record {direction} LIMIT ?)"), [limit.into()]);
+                }
+                sql.push(&format!(") ORDER BY record {direction} LIMIT ?"), [limit.into()]);
+            }
+        }
+        let mut select = connection.prepare_cached(&sql.text)?;
+        let numbers = select.query_map(params_from_iter(sql.values), |row| row.get(0))?;
+        Ok(numbers.collect::<Result<_, _>>()?)
+    }
+
+    /// How many rows are meant.
+    pub(super) fn count(&self, connection: &Connection) -> Outcome<i64> {
+        if self.empty {
+            return Ok(0);
+        }
+        let mut sql = Sql::default();
+        match self.groups.first() {
+            Some(group) if group.len() == 1 => {
+                sql.push(
+                    "SELECT count(*) FROM record_labels d WHERE d.label = ?",
+                    group.iter().map(|label| Value::Integer(*label)),
+                );
+                let conditions = self.conditions("d.record", 1);
+                sql.push(&conditions.text, conditions.values);
+            }
+            _ => {
+                sql.push("SELECT count(*) FROM records WHERE true", []);
+                let conditions = self.conditions("records.number", 0);
+                sql.push(&conditions.text, conditions.values);
+            }
+        }
+        let mut select = connection.prepare_cached(&sql.text)?;
+        Ok(select.query_row(params_from_iter(sql.values), |row| row.get(0))?)
+    }
+}
+
+fn frequency(connection: &Connection, group: &[i64]) -> Outcome<i64> {
+    let mut sum = 0;
+    for label in group {
+        let mut select = connection
+            .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM record_labels WHERE label = ?1 LIMIT ?2)")?;
+        sum += select.query_row((label, PROBE), |row| row.get::<_, i64>(0))?;
+    }
+    Ok(sum)
+}
+
+/// `?, ?, ?`
+pub(super) fn marks(count: usize) -> String {
+    vec!["?"; count].join(", ")
+}

@@ -1,0 +1,263 @@
+//! The writer: one thread for each database, which puts waiting writes into one commit.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+use std::thread;
+use std::time::Duration;
+
+use briefing_core::Environment;
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+use tokio::sync::{mpsc, oneshot};
+
+use super::connect;
+use super::fail::{Fail, Outcome, to_db};
+use crate::{Durability, Error, Journal};
+
+/// How many writes may wait; more wait for a place in the queue.
+const QUEUE: usize = 1_024;
+
+/// How many waiting writes one commit takes.
+const GROUP: usize = 256;
+
+/// How many labels the writer remembers.
+const LABELS: usize = 65_536;
+
+/// The writers of this process: one for each database and way of writing.
+static WRITERS: LazyLock<Mutex<HashMap<Key, Weak<Writer>>>> = LazyLock::new(Mutex::default);
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Key {
+    path: PathBuf,
+    durability: Durability,
+    journal: Journal,
+}
+
+#[derive(Debug)]
+pub(super) struct Writer {
+    jobs: mpsc::Sender<Box<dyn Job>>,
+}
+
+impl Writer {
+    /// The writer of a database, which is made if there is none. It blocks.
+    pub(super) fn open(
+        path: &Path,
+        durability: Durability,
+        journal: Journal,
+        busy_timeout: Duration,
+        environment: &dyn Environment,
+    ) -> Result<Arc<Self>, Error> {
+        let mut writers = WRITERS.lock().unwrap_or_else(PoisonError::into_inner);
+        // A file that is gone belongs to nobody: its path may name another database now.
+        let known = |path: &Path| path.canonicalize().ok();
+        if let Some(path) = known(path) {
+            let key = Key { path, durability, journal };
+            if let Some(writer) = writers.get(&key).and_then(Weak::upgrade) {
+                return Ok(writer);
+            }
+        }
+        let connection = connect::writer(path, durability, journal, busy_timeout, environment)?;
+        let (jobs, queue) = mpsc::channel(QUEUE);
+        let path = known(path).unwrap_or_else(|| path.to_owned());
+        let desk = Desk { path: path.clone(), busy_timeout };
+        thread::Builder::new()
+            .name("briefing-records".to_owned())
+            .spawn(move || desk.work(connection, queue))
+            .map_err(|error| Error::io("the writer's thread cannot start", &path, error))?;
+        let writer = Arc::new(Self { jobs });
+        writers.retain(|_, writer| writer.strong_count() > 0);
+        writers.insert(Key { path, durability, journal }, Arc::downgrade(&writer));
+        Ok(writer)
+    }
+
+    /// Does some work in a transaction, and answers when it is committed. Where the future is dropped, the work is done all
+    /// the same once it was queued.
+    pub(super) async fn write<T: Send + 'static>(
+        &self,
+        doing: &'static str,
+        work: impl FnOnce(&mut Tx<'_>) -> Outcome<T> + Send + 'static,
+    ) -> Result<T, Error> {
+        let (reply, answer) = oneshot::channel();
+        let job = Task { doing, work: Some(work), outcome: None, reply };
+        self.jobs.send(Box::new(job)).await.map_err(|_| Error::Interrupted)?;
+        answer.await.map_err(|_| Error::Interrupted)?
+    }
+}
+
+/// A write that waits.
+trait Job: Send {
+    /// Does it; says whether it may be kept.
+    fn run(&mut self, tx: &mut Tx<'_>, desk: &Desk) -> bool;
+    /// Tells whoever waits: that it is committed, or why it is not.
+    fn answer(self: Box<Self>, committed: Result<(), Error>);
+    fn doing(&self) -> &'static str;
+}
+
+struct Task<W, T> {
+    doing: &'static str,
+    work: Option<W>,
+    outcome: Option<Result<T, Error>>,
+    reply: oneshot::Sender<Result<T, Error>>,
+}
+
+impl<W, T> Job for Task<W, T>
+where
+    W: FnOnce(&mut Tx<'_>) -> Outcome<T> + Send,
+    T: Send,
+{
+    fn run(&mut self, tx: &mut Tx<'_>, desk: &Desk) -> bool {
+        let Some(work) = self.work.take() else { return false };
+        let outcome = work(tx).map_err(|fail| desk.told(fail, self.doing));
+        let keep = outcome.is_ok();
+        self.outcome = Some(outcome);
+        keep
+    }
+
+    fn answer(self: Box<Self>, committed: Result<(), Error>) {
+        let outcome = match (self.outcome, committed) {
+            (Some(Err(error)), _) | (Some(Ok(_)) | None, Err(error)) => Err(error),
+            (Some(Ok(value)), Ok(())) => Ok(value),
+            (None, Ok(())) => Err(Error::Interrupted),
+        };
+        // Whoever asked may have stopped waiting.
+        let _ = self.reply.send(outcome);
+    }
+
+    fn doing(&self) -> &'static str {
+        self.doing
+    }
+}
+
+/// What the writer's thread knows beside its connection.
+struct Desk {
+    path: PathBuf,
+    busy_timeout: Duration,
+}
+
+impl Desk {
+    fn told(&self, fail: Fail, doing: &'static str) -> Error {
+        fail.told(&self.path, doing, self.busy_timeout)
+    }
+
+    fn work(self, mut connection: Connection, mut queue: mpsc::Receiver<Box<dyn Job>>) {
+        let mut written = Written::default();
+        while let Some(first) = queue.blocking_recv() {
+            let mut group = vec![first];
+            while group.len() < GROUP
+                && let Ok(next) = queue.try_recv()
+            {
+                group.push(next);
+            }
+            let doing = group.first().map_or("writing", |job| job.doing());
+            let committed =
+                self.commit(&mut connection, &mut group, &mut written).map_err(|fail| self.told(fail, doing));
+            if committed.is_err() {
+                written.labels.clear();
+            }
+            for job in group {
+                job.answer(committed.clone());
+            }
+        }
+    }
+
+    /// Runs a group of jobs in one transaction. A job that fails is undone alone.
+    fn commit(
+        &self,
+        connection: &mut Connection,
+        group: &mut [Box<dyn Job>],
+        written: &mut Written,
+    ) -> Outcome<()> {
+        let mut transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        written.head = super::changes::head(&transaction)?;
+        written.touched.clear();
+        if written.labels.len() > LABELS {
+            written.labels.clear();
+        }
+        for job in group {
+            let (head, touched) = (written.head, written.touched.clone());
+            let savepoint = transaction.savepoint()?;
+            let keep = job.run(&mut Tx { connection: &savepoint, written }, self);
+            if keep {
+                savepoint.commit()?;
+            } else {
+                // Dropping it undoes it.
+                savepoint.finish()?;
+                written.head = head;
+                written.touched = touched;
+                written.labels.clear();
+            }
+        }
+        written.mark_labels(&transaction)?;
+        transaction.commit()?;
+        Ok(())
+    }
+}
+
+/// What the current transaction has written so far, and what is remembered from one to the next.
+#[derive(Default)]
+struct Written {
+    /// The last change of the log.
+    head: u64,
+    /// Labels that are known to be there, with their numbers.
+    labels: HashMap<String, i64>,
+    /// The last change of each label.
+    touched: HashMap<i64, u64>,
+}
+
+impl Written {
+    fn mark_labels(&self, connection: &Connection) -> Outcome<()> {
+        let mut update = connection.prepare_cached("UPDATE labels SET changed = ?2 WHERE id = ?1")?;
+        for (label, seq) in &self.touched {
+            update.execute((label, to_db(*seq)?))?;
+        }
+        Ok(())
+    }
+}
+
+/// A write transaction.
+pub(super) struct Tx<'a> {
+    pub(super) connection: &'a Connection,
+    written: &'a mut Written,
+}
+
+impl Tx<'_> {
+    /// The next number of the log of changes.
+    pub(super) fn next_change(&mut self) -> u64 {
+        self.written.head += 1;
+        self.written.head
+    }
+
+    /// The number of a label, which is made if there is none.
+    pub(super) fn label(&mut self, text: &str) -> Outcome<i64> {
+        if let Some(id) = self.written.labels.get(text) {
+            return Ok(*id);
+        }
+        let mut select = self.connection.prepare_cached("SELECT id FROM labels WHERE text = ?1")?;
+        let id = match select.query_row([text], |row| row.get(0)).optional()? {
+            Some(id) => id,
+            None => {
+                self.connection
+                    .prepare_cached("INSERT INTO labels(text, changed) VALUES(?1, 0)")?
+                    .execute([text])?;
+                self.connection.last_insert_rowid()
+            }
+        };
+        self.written.labels.insert(text.to_owned(), id);
+        Ok(id)
+    }
+
+    /// Writes a change to the log and to its labels.
+    pub(super) fn log(&mut self, seq: u64, record: i64, before: &[i64], after: &[i64]) -> Outcome<()> {
+        for label in before.iter().chain(after) {
+            self.written.touched.insert(*label, seq);
+        }
+        let text = |labels: &[i64]| {
+            let labels: Vec<String> = labels.iter().map(i64::to_string).collect();
+            (!labels.is_empty()).then(|| labels.join(","))
+        };
+        self.connection
+            .prepare_cached("INSERT INTO changes(seq, record, before, after) VALUES(?1, ?2, ?3, ?4)")?
+            .execute((to_db(seq)?, record, text(before), text(after)))?;
+        Ok(())
+    }
+}
