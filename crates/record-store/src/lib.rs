@@ -15,6 +15,8 @@
 //! # Ok(()) }
 //! ```
 
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod content;
 mod environment;
 mod error;
@@ -26,6 +28,7 @@ pub mod port;
 mod record;
 mod run;
 mod search;
+mod sources;
 mod sqlite;
 mod store;
 mod transfer;
@@ -42,6 +45,7 @@ pub use run::{
     NewSnapshot, NewStep, PruneReport, Snapshot, StepOutcome, StoredRuntimeEvent,
 };
 pub use search::{HitReason, SearchHit, SearchMethod, SearchRequest};
+pub use sources::{RecordSourceOptions, RecordStoreContextSource, SessionMemoryContextSource};
 pub use store::{
     BodyState, Capabilities, ContentStream, Durability, Journal, Mode, OmittedRecords, RecordStore,
     RetrievalDiagnostic, RetrievalPackage, RetrievalSelection, RetrieveRequest, RetrievedItem, StoreOptions,

@@ -182,6 +182,12 @@ impl SessionMemory {
         &self.session_id
     }
 
+    /// The id of the store that keeps it.
+    #[must_use]
+    pub fn store_id(&self) -> &str {
+        self.session.store_id()
+    }
+
     /// Remembers something.
     ///
     /// # Errors

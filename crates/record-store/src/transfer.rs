@@ -45,7 +45,7 @@ pub enum TransferLine {
     /// A checkpoint.
     Checkpoint(Checkpoint),
     /// An event.
-    Event(StoredRuntimeEvent),
+    Event(Box<StoredRuntimeEvent>),
     /// The last line; an export without it was cut short.
     End {
         /// What was written.

@@ -140,7 +140,7 @@ fn export(
             lines.put(TransferLine::Checkpoint(checkpoint))?;
         }
         for event in runs::events(connection, row.number, &crate::EventFilter::default())? {
-            lines.put(TransferLine::Event(event))?;
+            lines.put(TransferLine::Event(Box::new(event)))?;
         }
     }
     let report = lines.report;

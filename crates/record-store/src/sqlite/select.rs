@@ -92,7 +92,8 @@ impl Selection {
         }
         for (bound, sign) in [(self.created_from, ">="), (self.created_before, "<")] {
             if let Some(millis) = bound {
-                let test = format!(" AND (SELECT created_at FROM records WHERE number = {number}) {sign} ?");
+                let test =
+                    format!(" AND (SELECT r.created_at FROM records r WHERE r.number = {number}) {sign} ?");
                 sql.push(&test, [Value::Integer(millis)]);
             }
         }

@@ -1,5 +1,6 @@
 //! The store as its users hold it: one provider, a mode, and the bounds of a view.
 
+mod maintenance;
 mod options;
 mod records;
 mod retrieve;
@@ -15,7 +16,7 @@ pub use self::retrieve::{
     BodyState, OmittedRecords, RetrievalDiagnostic, RetrievalPackage, RetrievalSelection, RetrieveRequest,
     RetrievedItem,
 };
-use crate::port::{Leases, Links, Maintenance, RecordBackend, RecordChanges, Runs, TextSearch};
+use crate::port::{Leases, Links, RecordBackend, RecordChanges, Runs, TextSearch};
 use crate::{Error, RecordFilter};
 
 /// A store of records, or a view of one. Cheap to clone; all clones share one provider.
@@ -136,18 +137,6 @@ impl RecordStore {
             maintenance: self.backend.maintenance().is_some(),
             vectors: false,
         }
-    }
-
-    /// Figures, checks and copies of the whole store; not through a view, and in read_only only what reads.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`]; [`Error::OutsideView`] through a view.
-    pub fn maintenance(&self) -> Result<&dyn Maintenance, Error> {
-        if *self.view != RecordFilter::new() {
-            let asked = "the whole store".to_owned();
-            return Err(Error::OutsideView { asked, view: "narrower bounds".to_owned() });
-        }
-        self.backend.maintenance().ok_or(Error::Unsupported { ability: "maintenance" })
     }
 
     fn ensure_writable(&self, operation: &'static str) -> Result<(), Error> {
