@@ -23,6 +23,7 @@ mod error;
 mod filter;
 mod link;
 mod memory;
+mod memory_store;
 mod page;
 pub mod port;
 mod record;

@@ -74,7 +74,7 @@ impl ListRequest {
 
 /// Where a page ends: the place of its last record in the order of the store. A record that is put or deleted meanwhile
 /// makes a list neither repeat nor skip another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RecordCursor(pub(crate) u64);
 

@@ -93,7 +93,8 @@ pub(super) fn reader(path: &Path, read_only: bool, busy_timeout: Duration) -> ru
     let access = if read_only { OpenFlags::SQLITE_OPEN_READ_ONLY } else { OpenFlags::SQLITE_OPEN_READ_WRITE };
     let connection = Connection::open_with_flags(path, flags(access))?;
     set_up(&connection, busy_timeout)?;
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    // The last to close a database moves the log into it, which a reader of a read_only store must not.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, read_only)?;
     connection.pragma_update(None, "query_only", true)?;
     Ok(connection)
 }

@@ -348,6 +348,9 @@ impl Maintenance for SqliteBackend {
     }
 
     async fn check(&self) -> Result<Vec<String>, Error> {
+        // The integrity check of FTS5 looks at the structure of the table that its connection remembers from an earlier
+        // search, and takes what others have merged since for damage.
+        self.readers.forget_idle();
         self.read("checking", check).await
     }
 

@@ -40,9 +40,9 @@ use crate::store::{Mode, Options};
 pub(crate) struct SqliteBackend {
     path: PathBuf,
     store_id: String,
+    readers: Arc<Readers>,
     /// `None` in read_only.
     writer: Option<Arc<Writer>>,
-    readers: Arc<Readers>,
     environment: Arc<dyn Environment>,
     marks: Arc<Marks>,
     opened_by: u32,

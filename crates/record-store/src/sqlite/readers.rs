@@ -101,6 +101,11 @@ impl Readers {
         }
     }
 
+    /// Lets the next read use a connection that has read nothing before.
+    pub(super) fn forget_idle(&self) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     fn stamp(&self) -> Result<Stamp, Error> {
         let Looks::Store { wal } = schema::look(&self.path)? else {
             return Err(Error::NoStore { path: self.path.clone() });

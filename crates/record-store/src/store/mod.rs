@@ -74,6 +74,29 @@ impl RecordStore {
         Self::options(mode).open(root).await
     }
 
+    /// A new, empty store in memory, for tests and for small things: it is gone with its last handle, looks at every record
+    /// to search or filter, and has no backup. Otherwise it does what a store on disk does.
+    ///
+    /// ```
+    /// use briefing_record_store::{NewRecord, RecordStore};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), briefing_record_store::Error> {
+    /// let store = RecordStore::in_memory();
+    /// let note = store.put(NewRecord::new("notes", "The pump is checked every week.")).await?;
+    /// assert_eq!(store.get(&note.id).await?.record.version, 1);
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn in_memory() -> Self {
+        Self::in_memory_with(Arc::new(crate::environment::StoreEnvironment))
+    }
+
+    /// A store [in memory](Self::in_memory) that takes time and ids from an environment.
+    #[must_use]
+    pub fn in_memory_with(environment: Arc<dyn briefing_core::Environment>) -> Self {
+        let backend = crate::memory_store::MemoryBackend::new(environment);
+        Self::with_backend(Arc::new(backend), Mode::ReadWrite, RecordFilter::new())
+    }
+
     /// Opens a store with other settings than the usual ones.
     #[must_use]
     pub fn options(mode: Mode) -> StoreOptions {
@@ -84,6 +107,12 @@ impl RecordStore {
     #[must_use]
     pub fn with_backend(backend: Arc<dyn RecordBackend>, mode: Mode, view: RecordFilter) -> Self {
         Self { backend, mode, view: Arc::new(view) }
+    }
+
+    /// The provider, for one that wraps another. It knows nothing of this store's mode and view.
+    #[must_use]
+    pub fn backend(&self) -> &Arc<dyn RecordBackend> {
+        &self.backend
     }
 
     /// The same store within narrower bounds: every operation sees only what the bounds admit, and what is put takes their
