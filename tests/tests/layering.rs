@@ -14,7 +14,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("briefing-task-context", &["analysis", "core"]),
     ("briefing-context-reader", &["core", "task-context", "tokens"]),
     ("briefing-task-workspace", &["core", "formats"]),
-    ("briefing", &["context-reader", "core", "formats", "task-context", "task-workspace", "tokens"]),
+    ("briefing-record-store", &["analysis", "core", "formats"]),
+    (
+        "briefing",
+        &["context-reader", "core", "formats", "record-store", "task-context", "task-workspace", "tokens"],
+    ),
     ("briefing-cli", &[""]),
 ];
 
@@ -26,6 +30,7 @@ const ENGINES: &[(&str, &str)] = &[
     ("infer", "briefing-formats"),
     ("cap-std", "briefing-task-workspace"),
     ("ignore", "briefing-task-workspace"),
+    ("rusqlite", "briefing-record-store"),
     ("clap", "briefing-cli"),
 ];
 

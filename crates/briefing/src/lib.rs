@@ -34,6 +34,7 @@
 pub use briefing_context_reader as context_reader;
 pub use briefing_core as core;
 pub use briefing_formats as formats;
+pub use briefing_record_store as record_store;
 pub use briefing_task_context as task_context;
 pub use briefing_task_workspace as task_workspace;
 pub use briefing_tokens as tokens;
@@ -47,6 +48,10 @@ pub mod prelude {
         Completeness, Content, ContextBinding, ContextBudget, ContextConsumer, ContextConsumption,
         ContextEntry, ContextFilters, ContextPackage, ContextReadIntent, ContextSource, OmissionReason,
         Phase, RenderFormat, Role, SemanticSelector, SourceRef, TokenCounter,
+    };
+    pub use briefing_record_store::{
+        NewMemory, NewRecord, Recall, RecordFilter, RecordSourceOptions, RecordStore,
+        RecordStoreContextSource, SearchRequest, SessionMemory, SessionMemoryContextSource, StoreMode,
     };
     pub use briefing_task_context::{IndexConfig, IndexStrategy, TaskContext};
     pub use briefing_task_workspace::{TaskWorkspace, WorkspacePath, WorkspaceSourceOptions};

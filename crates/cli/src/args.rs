@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use briefing::prelude::{Encoding, IndexStrategy, RenderFormat};
 use clap::{Args, Parser, Subcommand};
 
+use crate::records::RecordsCommand;
+
 /// Decides what an agent sees: budgeted, cited context from a folder.
 ///
 /// Exit status: 0 success; 1 something failed (files, permissions); 2 the command line or a value in it is wrong;
@@ -12,7 +14,7 @@ use clap::{Args, Parser, Subcommand};
 #[derive(Debug, Parser)]
 #[command(name = "briefing", version, propagate_version = true)]
 pub(crate) struct Arguments {
-    /// Report errors as one JSON object on standard error.
+    /// Report errors as one JSON object on standard error, and the results of `records` as one JSON object a line.
     #[arg(long, global = true)]
     pub(crate) json: bool,
     #[command(subcommand)]
@@ -21,8 +23,10 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Read a package of context that answers a query from the files of a folder.
+    /// Read a package of context that answers a query from the files of a folder, and from records.
     Read(Box<ReadCommand>),
+    /// Keep, find and link records in a store.
+    Records(RecordsCommand),
     /// Count tokens exactly.
     Tokens(TokensCommand),
 }
@@ -59,6 +63,9 @@ pub(crate) struct ReadCommand {
     /// Read hidden files too.
     #[arg(long)]
     pub(crate) hidden: bool,
+    /// Read the records of this folder's store too.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) records: Option<PathBuf>,
     /// The form of the output: markdown, xml, json or plain.
     #[arg(long, default_value = "markdown")]
     pub(crate) format: RenderFormat,

@@ -17,6 +17,12 @@ pub(crate) enum Failure {
     Reader(#[from] briefing::context_reader::Error),
     #[error(transparent)]
     Decode(#[from] briefing::formats::Error),
+    #[error(transparent)]
+    Records(#[from] briefing::record_store::Error),
+    #[error("line {line}: {reason}")]
+    Line { line: usize, reason: String },
+    #[error("the store is damaged: {problems} problems")]
+    Unsound { problems: usize },
     #[error("{path}: {cause}")]
     File { path: String, cause: io::Error },
     #[error("standard output: {0}")]
@@ -37,6 +43,9 @@ impl Failure {
             Self::Context(error) => error.code(),
             Self::Reader(error) => error.code(),
             Self::Decode(error) => error.code(),
+            Self::Records(error) => error.code(),
+            Self::Line { .. } => "cli.line",
+            Self::Unsound { .. } => "records.corrupt",
             Self::File { .. } => "cli.file",
             Self::Output(_) => "cli.output",
             Self::Runtime(_) => "cli.runtime",
@@ -52,7 +61,7 @@ impl Failure {
         match self.code() {
             "context.stale" => 3,
             code if code.starts_with("value.") || code.starts_with("tokens.") => 2,
-            "context.filter_mechanism" | "context.budget_too_small" => 2,
+            "cli.line" | "context.filter_mechanism" | "context.budget_too_small" => 2,
             _ => 1,
         }
     }

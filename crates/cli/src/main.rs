@@ -3,6 +3,7 @@
 mod args;
 mod failure;
 mod read;
+mod records;
 mod tokens;
 
 use std::process::ExitCode;
@@ -15,6 +16,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match &arguments.command {
         Command::Read(command) => read::run(command),
+        Command::Records(command) => records::run(command, arguments.json),
         Command::Tokens(command) => tokens::run(command),
     };
     match outcome {

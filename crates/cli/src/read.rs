@@ -45,6 +45,11 @@ async fn read(command: &ReadCommand) -> Result<Arc<ContextPackage>, Failure> {
     context.configure_index(command.strategy.into());
     let binding = ContextBinding::named(BindingId::new("files")?);
     context.attach(Arc::new(workspace.source(options)?), binding)?;
+    if let Some(dir) = &command.records {
+        let store = RecordStore::open(dir, StoreMode::ReadOnly).await?;
+        let source = RecordStoreContextSource::new(&store, RecordSourceOptions::new())?;
+        context.attach(Arc::new(source), ContextBinding::named(BindingId::new("records")?))?;
+    }
     let mut reader =
         context.reader(ContextConsumer::new("command-line")?).budget(budget(command)).open().await?;
     let intent = ContextReadIntent::new(&command.query)?.with_filters(filters(command));

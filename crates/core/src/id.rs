@@ -65,6 +65,13 @@ macro_rules! id {
             }
         }
 
+        impl std::str::FromStr for $name {
+            type Err = Error;
+            fn from_str(value: &str) -> Result<Self, Error> {
+                Self::new(value)
+            }
+        }
+
         impl TryFrom<&str> for $name {
             type Error = Error;
             fn try_from(value: &str) -> Result<Self, Error> {

@@ -4,11 +4,11 @@
 //! It never touches a task's files, never assembles a prompt, and never judges what is relevant to a task.
 //!
 //! ```
-//! use briefing_record_store::{Mode, NewRecord, RecordStore, SearchRequest};
+//! use briefing_record_store::{StoreMode, NewRecord, RecordStore, SearchRequest};
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), briefing_record_store::Error> {
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let root = folder.path();
-//! let store = RecordStore::open(root, Mode::ReadWrite).await?;
+//! let store = RecordStore::open(root, StoreMode::ReadWrite).await?;
 //! store.put(NewRecord::new("notes", "冷却水泵每周检查一次。").summary("Pump check")).await?;
 //! let hits = store.search(&SearchRequest::new("冷却水泵")).await?;
 //! assert_eq!(hits[0].record.summary.as_deref(), Some("Pump check"));
@@ -48,7 +48,8 @@ pub use run::{
 pub use search::{HitReason, SearchHit, SearchMethod, SearchRequest};
 pub use sources::{RecordSourceOptions, RecordStoreContextSource, SessionMemoryContextSource};
 pub use store::{
-    BodyState, Capabilities, ContentStream, Durability, Journal, Mode, OmittedRecords, RecordStore,
-    RetrievalDiagnostic, RetrievalPackage, RetrievalSelection, RetrieveRequest, RetrievedItem, StoreOptions,
+    BodyState, Capabilities, ContentStream, Durability, Journal, OmittedRecords, RecordStore,
+    RetrievalDiagnostic, RetrievalPackage, RetrievalSelection, RetrieveRequest, RetrievedItem, StoreMode,
+    StoreOptions,
 };
 pub use transfer::{EXPORT_SCHEMA, StoreStats, TransferLine, TransferReport};

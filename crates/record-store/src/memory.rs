@@ -138,11 +138,11 @@ impl Recall {
 /// The memory of one session over a store, or over a view of it.
 ///
 /// ```
-/// use briefing_record_store::{Mode, NewMemory, Recall, RecordStore, SessionMemory};
+/// use briefing_record_store::{StoreMode, NewMemory, Recall, RecordStore, SessionMemory};
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), briefing_record_store::Error> {
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let root = folder.path();
-/// let store = RecordStore::open(root, Mode::ReadWrite).await?;
+/// let store = RecordStore::open(root, StoreMode::ReadWrite).await?;
 /// let memory = SessionMemory::new(&store, "session-1")?;
 /// let old = memory.remember(NewMemory::new("The user prefers metric units.")).await?;
 /// memory.supersede(&old.id, NewMemory::new("The user prefers imperial units.")).await?;

@@ -8,8 +8,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use briefing_record_store::{Mode, NewRecord, RecordFilter, RecordStore, SearchRequest};
-use support::{child, child_arguments, database, id, open, shared};
+use briefing_record_store::{NewRecord, RecordFilter, RecordStore, SearchRequest, StoreMode};
+use support::{child, child_arguments, database, id, open, say, shared};
 
 /// Every file beneath a folder with its bytes.
 fn tree(root: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -44,11 +44,14 @@ fn wait_until_closed(root: &Path) {
 #[tokio::test]
 async fn read_only_makes_nothing_where_there_is_no_store() {
     let root = tempfile::tempdir().unwrap();
-    let error = RecordStore::open(root.path(), Mode::ReadOnly).await.unwrap_err();
+    let error = RecordStore::open(root.path(), StoreMode::ReadOnly).await.unwrap_err();
     assert_eq!(error.code(), "records.no_store");
     assert!(tree(root.path()).is_empty());
     let missing = root.path().join("not/there");
-    assert_eq!(RecordStore::open(&missing, Mode::ReadOnly).await.unwrap_err().code(), "records.no_store");
+    assert_eq!(
+        RecordStore::open(&missing, StoreMode::ReadOnly).await.unwrap_err().code(),
+        "records.no_store"
+    );
     assert!(!missing.exists());
 }
 
@@ -60,7 +63,7 @@ async fn read_only_changes_no_byte_and_makes_no_file() {
     drop(store);
     wait_until_closed(root.path());
     let before = tree(root.path());
-    let reader = RecordStore::open(root.path(), Mode::ReadOnly).await.unwrap();
+    let reader = RecordStore::open(root.path(), StoreMode::ReadOnly).await.unwrap();
     assert_eq!(reader.get(&id("n1")).await.unwrap().record.version, 1);
     assert_eq!(reader.search(&SearchRequest::new("pump")).await.unwrap().len(), 1);
     assert!(reader.check().await.unwrap().is_empty());
@@ -77,7 +80,7 @@ async fn a_read_only_folder_can_be_read() {
     wait_until_closed(root.path());
     let folder = database(root.path()).parent().unwrap().to_owned();
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o500)).unwrap();
-    let reader = RecordStore::open(root.path(), Mode::ReadOnly).await.unwrap();
+    let reader = RecordStore::open(root.path(), StoreMode::ReadOnly).await.unwrap();
     assert_eq!(reader.count(&RecordFilter::new()).await.unwrap(), 1);
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
 }
@@ -87,7 +90,7 @@ async fn a_read_only_handle_follows_a_writer_that_comes_and_goes() {
     let root = tempfile::tempdir().unwrap();
     drop(open(root.path()).await);
     wait_until_closed(root.path());
-    let reader = RecordStore::open(root.path(), Mode::ReadOnly).await.unwrap();
+    let reader = RecordStore::open(root.path(), StoreMode::ReadOnly).await.unwrap();
     for round in 1..=3 {
         let writer = open(root.path()).await;
         writer.put(NewRecord::new("notes", format!("round {round}"))).await.unwrap();
@@ -106,7 +109,7 @@ fn child_writes_and_waits() {
     runtime.block_on(async {
         let store = open(Path::new(&arguments[0])).await;
         store.put(NewRecord::new("notes", "from a writer that was killed")).await.unwrap();
-        println!("written");
+        say("written");
         std::thread::sleep(std::time::Duration::from_secs(60));
     });
 }
@@ -122,13 +125,13 @@ async fn read_only_reads_what_a_killed_writer_left_without_changing_the_database
     writer.wait().unwrap();
     let log = database(root.path()).with_extension("db-wal");
     let before = (fs::read(database(root.path())).unwrap(), fs::read(&log).unwrap());
-    let reader = RecordStore::open(root.path(), Mode::ReadOnly).await.unwrap();
+    let reader = RecordStore::open(root.path(), StoreMode::ReadOnly).await.unwrap();
     assert_eq!(reader.count(&RecordFilter::new()).await.unwrap(), 1);
     drop(reader);
     assert_eq!((fs::read(database(root.path())).unwrap(), fs::read(&log).unwrap()), before);
     // Without the index of the log only a writer may bring it to an end.
     fs::remove_file(database(root.path()).with_extension("db-shm")).unwrap();
-    let error = RecordStore::open(root.path(), Mode::ReadOnly).await.unwrap_err();
+    let error = RecordStore::open(root.path(), StoreMode::ReadOnly).await.unwrap_err();
     assert_eq!(error.code(), "records.recovery_needed");
     assert_eq!(open(root.path()).await.count(&RecordFilter::new()).await.unwrap(), 1);
 }
@@ -159,7 +162,7 @@ async fn what_is_no_store_of_this_version_is_refused_and_left_as_it_is() {
         ("newer_schema.db", "records.newer_schema"),
         ("not_a_db.db", "records.foreign"),
     ] {
-        for mode in [Mode::ReadOnly, Mode::ReadWrite] {
+        for mode in [StoreMode::ReadOnly, StoreMode::ReadWrite] {
             let root = tempfile::tempdir().unwrap();
             fs::create_dir_all(database(root.path()).parent().unwrap()).unwrap();
             fs::copy(fixtures.join(name), database(root.path())).unwrap();
@@ -177,7 +180,7 @@ async fn an_empty_file_is_a_new_store_for_a_writer_only() {
     let root = tempfile::tempdir().unwrap();
     fs::create_dir_all(database(root.path()).parent().unwrap()).unwrap();
     fs::write(database(root.path()), b"").unwrap();
-    let error = RecordStore::open(root.path(), Mode::ReadOnly).await.unwrap_err();
+    let error = RecordStore::open(root.path(), StoreMode::ReadOnly).await.unwrap_err();
     assert_eq!(error.code(), "records.no_store");
     assert_eq!(fs::read(database(root.path())).unwrap(), b"");
     let store = open(root.path()).await;
@@ -193,7 +196,7 @@ async fn a_database_of_another_program_is_refused_and_left_as_it_is() {
     other.execute_batch("CREATE TABLE theirs(x); INSERT INTO theirs VALUES(1)").unwrap();
     drop(other);
     let before = tree(root.path());
-    let error = RecordStore::open(root.path(), Mode::ReadWrite).await.unwrap_err();
+    let error = RecordStore::open(root.path(), StoreMode::ReadWrite).await.unwrap_err();
     assert_eq!(error.code(), "records.foreign");
     assert_eq!(tree(root.path()), before);
 }

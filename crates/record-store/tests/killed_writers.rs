@@ -11,7 +11,7 @@ use briefing_record_store::{
     EventFilter, NewCheckpoint, NewEvent, NewRecord, NewSnapshot, NewStep, RecordFilter,
 };
 use serde_json::json;
-use support::{child, child_arguments, id, open, run};
+use support::{child, child_arguments, id, open, run, say};
 
 /// How often a writer is killed. `RECORDS_KILLS` sets another number.
 const KILLS: u64 = 200;
@@ -73,7 +73,7 @@ async fn what_was_acknowledged_is_there_and_nothing_is_half_there() {
             }
         }
     }
-    println!("{} pairs and {last_step} steps were acknowledged", pairs.len());
+    say(&format!("{} pairs and {last_step} steps were acknowledged", pairs.len()));
     assert!(pairs.len() > 50, "the writers were killed before they wrote: {} pairs", pairs.len());
     let store = open(root.path()).await;
     assert!(store.check().await.unwrap().is_empty());

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use briefing_core::RecordId;
 use briefing_record_store::port::{RecordBackend, RecordChanges, Records, ViewChanges, ViewPage, ViewState};
 use briefing_record_store::{
-    Error, Journal, Mode, RecordContentSegment, RecordCursor, RecordFilter, RecordStore, Window, conformance,
+    Error, Journal, RecordContentSegment, RecordCursor, RecordFilter, RecordStore, StoreMode, Window,
+    conformance,
 };
 
 async fn check_sqlite(journal: Journal) {
@@ -16,7 +17,7 @@ async fn check_sqlite(journal: Journal) {
         let root = folder.path().to_owned();
         folders.lock().unwrap().push(folder);
         async move {
-            RecordStore::options(Mode::ReadWrite)
+            RecordStore::options(StoreMode::ReadWrite)
                 .journal(journal)
                 .environment(clock)
                 .open(root)
@@ -102,7 +103,7 @@ async fn the_suite_finds_what_a_provider_breaks_and_leaves_out_what_it_does_not_
     let violations = conformance::check_store(|clock| async move {
         let honest = RecordStore::in_memory_with(clock);
         let backend = Arc::new(StandsStill(honest.backend().clone()));
-        RecordStore::with_backend(backend, Mode::ReadWrite, RecordFilter::new())
+        RecordStore::with_backend(backend, StoreMode::ReadWrite, RecordFilter::new())
     })
     .await;
     let broken: Vec<_> = violations.iter().map(|violation| violation.rule).collect();

@@ -13,7 +13,7 @@ use briefing_record_store::{
     RecordStore, SearchRequest,
 };
 use serde_json::json;
-use support::{child, child_arguments, open, run};
+use support::{child, child_arguments, open, run, say};
 
 /// How long the writers write. `RECORDS_SECONDS` sets another time.
 const SECONDS: u64 = 4;
@@ -70,7 +70,7 @@ fn child_writes_for_some_time() {
             written += some;
             conflicts += lost;
         }
-        println!("written={written} conflicts={conflicts}");
+        say(&format!("written={written} conflicts={conflicts}"));
     });
 }
 
@@ -106,7 +106,7 @@ async fn eight_writers_in_two_processes_lose_nothing() {
         written += told(&out, "written");
         conflicts += told(&out, "conflicts");
     }
-    println!("{written} records, {conflicts} conflicts, {pages} pages in {millis} ms");
+    say(&format!("{written} records, {conflicts} conflicts, {pages} pages in {millis} ms"));
     assert!(written >= 16, "only {written} records");
     assert_eq!(store.count(&RecordFilter::new()).await.unwrap(), written);
     let events = store.events(&run("shared"), &EventFilter::default()).await.unwrap();
@@ -135,7 +135,7 @@ fn child_claims_leases() {
                 Err(error) => assert_eq!(error.code(), "records.lease_held"),
             }
         }
-        println!("won:{}", won.join(","));
+        say(&format!("won:{}", won.join(",")));
     });
 }
 
@@ -174,7 +174,7 @@ async fn many_stores_opened_at_once_agree_on_one_identity() {
 
 /// A store whose database another connection holds locked for writing.
 async fn locked_store(root: &Path, timeout: Duration) -> (RecordStore, rusqlite::Connection) {
-    let options = RecordStore::options(briefing_record_store::Mode::ReadWrite).busy_timeout(timeout);
+    let options = RecordStore::options(briefing_record_store::StoreMode::ReadWrite).busy_timeout(timeout);
     let store = options.open(root).await.unwrap();
     let other = rusqlite::Connection::open(support::database(root)).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();

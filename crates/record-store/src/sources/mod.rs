@@ -28,12 +28,12 @@ use crate::{Error, RecordStore, SessionMemory};
 /// use std::sync::Arc;
 /// use briefing_core::{ContextBinding, ContextConsumer, ContextReadIntent};
 /// use briefing_context_reader::ContextReading as _;
-/// use briefing_record_store::{Mode, NewRecord, RecordSourceOptions, RecordStore, RecordStoreContextSource};
+/// use briefing_record_store::{StoreMode, NewRecord, RecordSourceOptions, RecordStore, RecordStoreContextSource};
 /// use briefing_task_context::TaskContext;
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let folder = tempfile::tempdir()?;
 /// # let root = folder.path();
-/// let store = RecordStore::open(root, Mode::ReadWrite).await?;
+/// let store = RecordStore::open(root, StoreMode::ReadWrite).await?;
 /// store.put(NewRecord::new("notes", "The pump is checked every week.")).await?;
 ///
 /// let context = TaskContext::new("maintenance")?;

@@ -33,7 +33,7 @@ use self::schema::Looks;
 use self::writer::{Tx, Writer};
 use crate::Error;
 use crate::port::{Leases, Links, Maintenance, RecordBackend, RecordChanges, Records, Runs, TextSearch};
-use crate::store::{Mode, Options};
+use crate::store::{Options, StoreMode};
 
 /// An open database.
 #[derive(Debug)]
@@ -53,14 +53,14 @@ impl SqliteBackend {
     pub(crate) fn open(root: &Path, options: &Options) -> Result<Self, Error> {
         let path = connect::database_path(root);
         let writer = match options.mode {
-            Mode::ReadWrite => Some(Writer::open(
+            StoreMode::ReadWrite => Some(Writer::open(
                 &path,
                 options.durability,
                 options.journal,
                 options.busy_timeout,
                 &*options.environment,
             )?),
-            Mode::ReadOnly => {
+            StoreMode::ReadOnly => {
                 if schema::look(&path)? == Looks::New {
                     return Err(Error::NoStore { path });
                 }
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn a_handle_that_came_through_a_fork_is_refused() {
         let root = tempfile::tempdir().unwrap();
-        let backend = SqliteBackend::open(root.path(), &Options::new(Mode::ReadWrite)).unwrap();
+        let backend = SqliteBackend::open(root.path(), &Options::new(StoreMode::ReadWrite)).unwrap();
         let error = backend.ensure_own_process(backend.opened_by + 1).unwrap_err();
         assert_eq!(error.code(), "records.forked");
         assert!(backend.ensure_own_process(std::process::id()).is_ok());

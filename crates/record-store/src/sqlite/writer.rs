@@ -35,7 +35,22 @@ struct Key {
 
 #[derive(Debug)]
 pub(super) struct Writer {
-    jobs: mpsc::Sender<Box<dyn Job>>,
+    /// `None` only while it is dropped.
+    jobs: Option<mpsc::Sender<Box<dyn Job>>>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Drop for Writer {
+    /// Lets the thread do what is queued and close the database. In a runtime that is waited for where it blocks nobody, and
+    /// at the latest when the runtime is dropped.
+    fn drop(&mut self) {
+        drop(self.jobs.take());
+        let Some(thread) = self.thread.take() else { return };
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn_blocking(move || thread.join())),
+            Err(_) => drop(thread.join()),
+        }
+    }
 }
 
 impl Writer {
@@ -60,11 +75,11 @@ impl Writer {
         let (jobs, queue) = mpsc::channel(QUEUE);
         let path = known(path).unwrap_or_else(|| path.to_owned());
         let desk = Desk { path: path.clone(), busy_timeout };
-        thread::Builder::new()
+        let thread = thread::Builder::new()
             .name("briefing-records".to_owned())
             .spawn(move || desk.work(connection, queue))
             .map_err(|error| Error::io("the writer's thread cannot start", &path, error))?;
-        let writer = Arc::new(Self { jobs });
+        let writer = Arc::new(Self { jobs: Some(jobs), thread: Some(thread) });
         writers.retain(|_, writer| writer.strong_count() > 0);
         writers.insert(Key { path, durability, journal }, Arc::downgrade(&writer));
         Ok(writer)
@@ -79,7 +94,8 @@ impl Writer {
     ) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
         let job = Task { doing, work: Some(work), outcome: None, reply };
-        self.jobs.send(Box::new(job)).await.map_err(|_| Error::Interrupted)?;
+        let jobs = self.jobs.as_ref().ok_or(Error::Interrupted)?;
+        jobs.send(Box::new(job)).await.map_err(|_| Error::Interrupted)?;
         answer.await.map_err(|_| Error::Interrupted)?
     }
 }

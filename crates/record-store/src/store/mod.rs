@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub(crate) use self::options::Options;
-pub use self::options::{Durability, Journal, Mode, StoreOptions};
+pub use self::options::{Durability, Journal, StoreMode, StoreOptions};
 pub use self::records::ContentStream;
 pub use self::retrieve::{
     BodyState, OmittedRecords, RetrievalDiagnostic, RetrievalPackage, RetrievalSelection, RetrieveRequest,
@@ -22,11 +22,11 @@ use crate::{Error, RecordFilter};
 /// A store of records, or a view of one. Cheap to clone; all clones share one provider.
 ///
 /// ```
-/// use briefing_record_store::{Mode, NewRecord, RecordFilter, RecordStore};
+/// use briefing_record_store::{StoreMode, NewRecord, RecordFilter, RecordStore};
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), briefing_record_store::Error> {
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let root = folder.path();
-/// let store = RecordStore::open(root, Mode::ReadWrite).await?;
+/// let store = RecordStore::open(root, StoreMode::ReadWrite).await?;
 /// let acme = store.view(&RecordFilter::new().scope("tenant", "acme"))?;
 /// let note = acme.put(NewRecord::new("notes", "The pump is checked every week.")).await?;
 ///
@@ -38,7 +38,7 @@ use crate::{Error, RecordFilter};
 #[derive(Debug, Clone)]
 pub struct RecordStore {
     backend: Arc<dyn RecordBackend>,
-    mode: Mode,
+    mode: StoreMode,
     view: Arc<RecordFilter>,
 }
 
@@ -70,7 +70,7 @@ impl RecordStore {
     /// # Errors
     /// [`Error::NoStore`] in read_only where there is none; [`Error::NewerSchema`], [`Error::Foreign`], [`Error::Corrupt`] for a
     /// file that is no store of this version, which stays as it is; [`Error::Io`], [`Error::Busy`].
-    pub async fn open(root: impl AsRef<Path>, mode: Mode) -> Result<Self, Error> {
+    pub async fn open(root: impl AsRef<Path>, mode: StoreMode) -> Result<Self, Error> {
         Self::options(mode).open(root).await
     }
 
@@ -94,18 +94,18 @@ impl RecordStore {
     #[must_use]
     pub fn in_memory_with(environment: Arc<dyn briefing_core::Environment>) -> Self {
         let backend = crate::memory_store::MemoryBackend::new(environment);
-        Self::with_backend(Arc::new(backend), Mode::ReadWrite, RecordFilter::new())
+        Self::with_backend(Arc::new(backend), StoreMode::ReadWrite, RecordFilter::new())
     }
 
     /// Opens a store with other settings than the usual ones.
     #[must_use]
-    pub fn options(mode: Mode) -> StoreOptions {
+    pub fn options(mode: StoreMode) -> StoreOptions {
         StoreOptions::new(mode)
     }
 
     /// A store with a provider of one's own.
     #[must_use]
-    pub fn with_backend(backend: Arc<dyn RecordBackend>, mode: Mode, view: RecordFilter) -> Self {
+    pub fn with_backend(backend: Arc<dyn RecordBackend>, mode: StoreMode, view: RecordFilter) -> Self {
         Self { backend, mode, view: Arc::new(view) }
     }
 
@@ -132,7 +132,7 @@ impl RecordStore {
     /// The same store, which may not be written to.
     #[must_use]
     pub fn read_only(&self) -> Self {
-        Self { mode: Mode::ReadOnly, ..self.clone() }
+        Self { mode: StoreMode::ReadOnly, ..self.clone() }
     }
 
     /// The store's own random id; it goes with the data when the folder is moved.
@@ -143,7 +143,7 @@ impl RecordStore {
 
     /// What may be done with it.
     #[must_use]
-    pub fn mode(&self) -> Mode {
+    pub fn mode(&self) -> StoreMode {
         self.mode
     }
 
@@ -157,7 +157,7 @@ impl RecordStore {
     #[must_use]
     pub fn capabilities(&self) -> Capabilities {
         Capabilities {
-            write: self.mode == Mode::ReadWrite,
+            write: self.mode == StoreMode::ReadWrite,
             changes: self.backend.changes().is_some(),
             text_search: self.backend.text_search().is_some(),
             links: self.backend.links().is_some(),
@@ -170,8 +170,8 @@ impl RecordStore {
 
     fn ensure_writable(&self, operation: &'static str) -> Result<(), Error> {
         match self.mode {
-            Mode::ReadWrite => Ok(()),
-            Mode::ReadOnly => Err(Error::ReadOnly { operation }),
+            StoreMode::ReadWrite => Ok(()),
+            StoreMode::ReadOnly => Err(Error::ReadOnly { operation }),
         }
     }
 

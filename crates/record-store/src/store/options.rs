@@ -15,7 +15,7 @@ use crate::{Error, RecordFilter};
 /// What may be done with a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Mode {
+pub enum StoreMode {
     /// Reading. No file is made or changed.
     ReadOnly,
     /// Reading and writing; a store is made where there is none.
@@ -48,7 +48,7 @@ pub enum Journal {
 
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
-    pub(crate) mode: Mode,
+    pub(crate) mode: StoreMode,
     pub(crate) durability: Durability,
     pub(crate) journal: Journal,
     pub(crate) busy_timeout: Duration,
@@ -56,7 +56,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    pub(crate) fn new(mode: Mode) -> Self {
+    pub(crate) fn new(mode: StoreMode) -> Self {
         Self {
             mode,
             durability: Durability::default(),
@@ -70,19 +70,19 @@ impl Options {
 /// Opens a store with other settings than the usual ones.
 ///
 /// ```
-/// use briefing_record_store::{Durability, Mode, RecordStore};
+/// use briefing_record_store::{Durability, StoreMode, RecordStore};
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), briefing_record_store::Error> {
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let root = folder.path();
-/// let store = RecordStore::options(Mode::ReadWrite).durability(Durability::Normal).open(root).await?;
-/// assert_eq!(store.mode(), Mode::ReadWrite);
+/// let store = RecordStore::options(StoreMode::ReadWrite).durability(Durability::Normal).open(root).await?;
+/// assert_eq!(store.mode(), StoreMode::ReadWrite);
 /// # Ok(()) }
 /// ```
 #[derive(Debug, Clone)]
 pub struct StoreOptions(Options);
 
 impl StoreOptions {
-    pub(super) fn new(mode: Mode) -> Self {
+    pub(super) fn new(mode: StoreMode) -> Self {
         Self(Options::new(mode))
     }
 

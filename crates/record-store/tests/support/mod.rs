@@ -1,14 +1,15 @@
 //! What several tests of the store need.
 #![allow(dead_code)]
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use briefing_core::{RecordId, RunId};
-use briefing_record_store::{Mode, RecordStore};
+use briefing_record_store::{RecordStore, StoreMode};
 
 pub(crate) async fn open(root: &Path) -> RecordStore {
-    RecordStore::open(root, Mode::ReadWrite).await.unwrap()
+    RecordStore::open(root, StoreMode::ReadWrite).await.unwrap()
 }
 
 pub(crate) fn id(text: &str) -> RecordId {
@@ -34,6 +35,11 @@ pub(crate) fn child(name: &str, arguments: &str) -> Child {
         .unwrap()
 }
 
+/// Tells whoever watches the test, or the parent of a child.
+pub(crate) fn say(text: &str) {
+    writeln!(std::io::stdout().lock(), "{text}").unwrap();
+}
+
 /// What a child was given; `None` in a process that is none.
 pub(crate) fn child_arguments() -> Option<Vec<String>> {
     let arguments = std::env::var("RECORDS_CHILD").ok()?;
@@ -48,6 +54,6 @@ pub(crate) fn shared(path: &str) -> Option<PathBuf> {
     if path.exists() {
         return Some(path);
     }
-    eprintln!("SKIPPED: {} is not there", path.display());
+    say(&format!("SKIPPED: {} is not there", path.display()));
     None
 }
