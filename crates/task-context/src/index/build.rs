@@ -1,18 +1,19 @@
 //! Lists a source into a partition, or brings a partition to a newer revision by its source's changes.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use briefing_core::{
     ContextDiagnostic, ContextSource, ProjectionProfile, Revision, SourceChange, SourceChangeSet,
     SourceDescriptor, SourceError,
 };
+use imbl::{HashMap, OrdMap, Vector};
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, spawn_blocking};
 
 use super::config::IndexStrategy;
 use super::lexical::{Document, LexicalBuilder, LexicalError};
-use super::partition::{Partition, Placed, Slot, keep, path_of, sort_key};
+use super::partition::{Partition, Place, Placed, Slot, keep, path_of};
 use super::text_store::TextStoreBuilder;
 
 /// How many descriptors a page asks for.
@@ -114,7 +115,7 @@ fn index_pages(
     revision: Revision,
     strategy: IndexStrategy,
 ) -> Result<Partition, BuildError> {
-    let mut slots: Vec<Option<Placed>> = Vec::new();
+    let mut listed: Vec<Placed> = Vec::new();
     let mut by_key = HashMap::new();
     let mut texts = TextStoreBuilder::default();
     let mut all_diagnostics = Vec::new();
@@ -122,7 +123,7 @@ fn index_pages(
     while let Some((descriptors, diagnostics)) = pages.blocking_recv() {
         all_diagnostics.extend(diagnostics);
         for descriptor in descriptors {
-            let slot = next_slot(&slots)?;
+            let slot = next_slot(listed.len())?;
             let (descriptor, text) = keep(descriptor);
             if by_key.insert(descriptor.key.clone(), slot).is_some() {
                 return Err(BuildError::Contract(format!(
@@ -131,31 +132,35 @@ fn index_pages(
                 )));
             }
             let span = texts.push(&text)?;
-            let placed = Placed { descriptor: Arc::new(descriptor), text: (0, span) };
+            let place = Place::Listed(slot.into());
+            let placed = Placed { descriptor: Arc::new(descriptor), text: (0, span), place };
             if let Some(lexical) = &mut lexical {
                 lexical.add(document(slot, &placed, text))?;
             }
-            slots.push(Some(placed));
+            listed.push(placed);
         }
     }
-    let mut partition = Partition {
+    if listed.is_sorted_by_key(|placed| Place::sorted(&placed.descriptor)) {
+        for placed in &mut listed {
+            placed.place = Place::sorted(&placed.descriptor);
+        }
+    }
+    let places = (0_u32..).zip(&listed).map(|(slot, placed)| (placed.place.clone(), slot));
+    let required = (0_u32..).zip(&listed).filter(|(_, placed)| placed.descriptor.required);
+    Ok(Partition {
         revision,
-        order: (0..next_slot(&slots)?).collect(),
-        slots,
+        order: places.collect(),
+        required: required.map(|(slot, _)| slot).collect(),
+        slots: listed.into_iter().map(Some).collect(),
         by_key,
-        place: Vec::new(),
-        required: Vec::new(),
         texts: vec![Arc::new(texts.finish())],
         lexical: lexical.map(LexicalBuilder::finish).transpose()?,
         diagnostics: all_diagnostics,
-    };
-    partition.derive();
-    Ok(partition)
+    })
 }
 
-fn next_slot(slots: &[Option<Placed>]) -> Result<Slot, BuildError> {
-    Slot::try_from(slots.len())
-        .map_err(|_| BuildError::Contract("more than 4,294,967,295 descriptors".to_owned()))
+fn next_slot(slots: usize) -> Result<Slot, BuildError> {
+    Slot::try_from(slots).map_err(|_| BuildError::Contract("more than 4,294,967,295 descriptors".to_owned()))
 }
 
 fn document(slot: Slot, placed: &Placed, body: String) -> Document {
@@ -205,61 +210,63 @@ pub(crate) async fn delta(
 }
 
 fn apply(base: &Partition, set: SourceChangeSet) -> Result<Partition, BuildError> {
-    let mut slots = base.slots.clone();
-    let mut by_key = base.by_key.clone();
+    let mut slots: Vector<Option<Placed>> = base.slots.clone();
+    let mut by_key: HashMap<_, Slot> = base.by_key.clone();
+    let mut order: OrdMap<Place, Slot> = base.order.clone();
+    let mut required = base.required.clone();
     let mut texts = TextStoreBuilder::default();
     let store = u32::try_from(base.texts.len()).unwrap_or(u32::MAX);
-    let mut gone = Vec::new();
-    let mut documents = Vec::new();
-    // Where each new slot goes: into the place of the one with the same key, or to the end.
-    let mut replaced: HashMap<Slot, Slot> = HashMap::new();
-    let mut appended = Vec::new();
+    // A source that keeps its listing sorted has a place for what is new; any other puts it at the end.
+    let mut last = match base.order.get_max() {
+        Some((Place::Listed(last), _)) => Some(*last),
+        Some((Place::Sorted { .. }, _)) | None => None,
+    };
+    let (mut gone, mut documents) = (Vec::new(), Vec::new());
     for change in set.changes {
         let key = match &change {
             SourceChange::Upsert(descriptor) => descriptor.descriptor_key.clone(),
             SourceChange::Remove(key) => key.clone(),
         };
-        let old = by_key.remove(&key);
-        if let Some(place) = old.and_then(|old| slots.get_mut(old as usize)) {
-            *place = None;
+        let old_slot = by_key.remove(&key);
+        let old = old_slot.and_then(|old| slots.get_mut(old as usize)).and_then(Option::take);
+        if let Some(old) = &old {
+            order.remove(&old.place);
         }
-        gone.extend(old);
+        gone.extend(old_slot);
         let SourceChange::Upsert(descriptor) = change else { continue };
-        let slot = next_slot(&slots)?;
+        let slot = next_slot(slots.len())?;
         let (descriptor, text) = keep(*descriptor);
+        let place = match (&mut last, old) {
+            (None, _) => Place::sorted(&descriptor),
+            (Some(_), Some(old)) => old.place,
+            (Some(last), None) => {
+                *last += 1;
+                Place::Listed(*last)
+            }
+        };
         by_key.insert(key, slot);
-        let placed = Placed { descriptor: Arc::new(descriptor), text: (store, texts.push(&text)?) };
+        order.insert(place.clone(), slot);
+        if descriptor.required {
+            required.push(slot);
+        }
+        let placed = Placed { descriptor: Arc::new(descriptor), text: (store, texts.push(&text)?), place };
         if base.lexical.is_some() {
             documents.push(document(slot, &placed, text));
         }
-        slots.push(Some(placed));
-        match old {
-            Some(old) => drop(replaced.insert(old, slot)),
-            None => appended.push(slot),
-        }
+        slots.push_back(Some(placed));
     }
-    let was_sorted = base.live().is_sorted_by_key(|(_, placed)| sort_key(&placed.descriptor));
-    let kept = base.order.iter().map(|slot| replaced.get(slot).copied().unwrap_or(*slot));
-    let mut order: Vec<Slot> = kept.chain(appended).collect();
-    order.retain(|slot| slots.get(*slot as usize).is_some_and(Option::is_some));
-    if was_sorted {
-        let key = |slot: &Slot| {
-            slots.get(*slot as usize).and_then(Option::as_ref).map(|placed| sort_key(&placed.descriptor))
-        };
-        order.sort_by(|a, b| key(a).cmp(&key(b)));
-    }
+    let place = |slot: &Slot| slots.get(*slot as usize).and_then(Option::as_ref).map(|placed| &placed.place);
+    required.retain(|slot| place(slot).is_some());
+    required.sort_by(|a, b| place(a).cmp(&place(b)));
     let lexical = base.lexical.as_ref().map(|lexical| lexical.updated(&gone, documents)).transpose()?;
-    let mut partition = Partition {
+    Ok(Partition {
         revision: set.to_revision,
         slots,
         order,
         by_key,
-        place: Vec::new(),
-        required: Vec::new(),
+        required,
         texts: base.texts.iter().cloned().chain([Arc::new(texts.finish())]).collect(),
         lexical,
         diagnostics: set.diagnostics,
-    };
-    partition.derive();
-    Ok(partition)
+    })
 }

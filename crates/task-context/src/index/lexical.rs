@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use briefing_analysis::{Analyzer, QueryTerm, TermKind};
 use tantivy::collector::{FilterCollector, TopDocs};
-use tantivy::indexer::NoMergePolicy;
+use tantivy::indexer::{LogMergePolicy, NoMergePolicy};
 use tantivy::query::{BooleanQuery, BoostQuery, EmptyQuery, Occur, Query, TermQuery};
 use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::tokenizer::TextAnalyzer;
@@ -21,6 +21,9 @@ const BUILD_THREADS: usize = 2;
 const BUILD_MEMORY: usize = 160 << 20;
 /// Memory for bringing an index up to date, in bytes: tantivy's floor for one thread.
 const UPDATE_MEMORY: usize = 15_000_000;
+/// Segments with more documents are not merged when an index is brought up to date: an update costs what changed, not what
+/// there is. Segments of updates are merged with one another, eight at a time.
+const MERGED_DOCS: usize = 5_000;
 /// A partition with more documents or bytes than this is built on disk by several threads.
 const SMALL_DOCS: usize = 2_000;
 const SMALL_BYTES: usize = 4 << 20;
@@ -220,6 +223,9 @@ impl Lexical {
     /// A new index in which some documents are gone and others are new. This one stays as it is.
     pub(crate) fn updated(&self, gone: &[Slot], new: Vec<Document>) -> Result<Self, LexicalError> {
         let mut writer: IndexWriter = self.index.writer_with_num_threads(1, UPDATE_MEMORY)?;
+        let mut merging = LogMergePolicy::default();
+        merging.set_max_docs_before_merge(MERGED_DOCS);
+        writer.set_merge_policy(Box::new(merging));
         for slot in gone {
             writer.delete_term(Term::from_field_u64(self.fields.slot, u64::from(*slot)));
         }

@@ -154,7 +154,7 @@ fn ask(
     };
     let explicit_set: HashSet<Slot> = explicit.iter().copied().collect();
     let mut anchors: Vec<Slot> = partition.required.iter().copied().chain(explicit).collect();
-    anchors.sort_by_key(|slot| partition.place(*slot));
+    anchors.sort_by(|a, b| partition.place(*a).cmp(&partition.place(*b)));
     anchors.dedup();
     anchors.retain(is_allowed);
 

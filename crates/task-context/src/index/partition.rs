@@ -1,9 +1,9 @@
 //! A partition: the listing of one source at one revision, with what ranks it.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use briefing_core::{ContextDiagnostic, DescriptorKey, Revision, SourceDescriptor, SourceRef};
+use imbl::{HashMap, OrdMap, Vector};
 
 use super::answer::IndexedDescriptor;
 use super::lexical::Lexical;
@@ -18,19 +18,40 @@ pub(crate) struct Placed {
     pub(crate) descriptor: Arc<IndexedDescriptor>,
     /// Which of the partition's text stores holds its index text, and where.
     pub(crate) text: (u32, Span),
+    /// Where it stands in the source's own order.
+    pub(crate) place: Place,
 }
 
-/// The listing of one source at one revision. Immutable once built; a delta makes a new one that shares most of it.
+/// A place in the order of a source.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Place {
+    /// In a listing that its source keeps sorted: every whole before its parts, and wholes by key.
+    Sorted { whole: DescriptorKey, part: Option<DescriptorKey> },
+    /// In any other listing: the number under which it was listed or came later.
+    Listed(u64),
+}
+
+impl Place {
+    /// The place that a descriptor has in a sorted listing.
+    pub(crate) fn sorted(descriptor: &IndexedDescriptor) -> Self {
+        let key = descriptor.key.clone();
+        match &descriptor.parent_key {
+            Some(parent) => Self::Sorted { whole: parent.clone(), part: Some(key) },
+            None => Self::Sorted { whole: key, part: None },
+        }
+    }
+}
+
+/// The listing of one source at one revision. Immutable once built; a delta makes a new one that shares all that did not
+/// change, so it costs what changed.
 #[derive(Debug)]
 pub(crate) struct Partition {
     pub(crate) revision: Revision,
-    pub(crate) slots: Vec<Option<Placed>>,
-    /// Live slots in enumeration order.
-    pub(crate) order: Vec<Slot>,
+    pub(crate) slots: Vector<Option<Placed>>,
+    /// Live slots in the source's own order.
+    pub(crate) order: OrdMap<Place, Slot>,
     pub(crate) by_key: HashMap<DescriptorKey, Slot>,
-    /// Where each slot stands in `order`; meaningless for empty ones.
-    pub(crate) place: Vec<u32>,
-    /// Live required slots, in enumeration order.
+    /// Live required slots, in the source's own order.
     pub(crate) required: Vec<Slot>,
     pub(crate) texts: Vec<Arc<TextStore>>,
     pub(crate) lexical: Option<Lexical>,
@@ -43,7 +64,7 @@ impl Partition {
     }
 
     pub(crate) fn live(&self) -> impl Iterator<Item = (Slot, &Placed)> {
-        self.order.iter().filter_map(|slot| Some((*slot, self.get(*slot)?)))
+        self.order.values().filter_map(|slot| Some((*slot, self.get(*slot)?)))
     }
 
     /// The index text of a descriptor; empty where it cannot be read back, which only costs a rank.
@@ -65,29 +86,8 @@ impl Partition {
     }
 
     /// Where a slot stands in the source's own order.
-    pub(crate) fn place(&self, slot: Slot) -> Option<u32> {
-        self.place.get(slot as usize).copied()
-    }
-
-    /// Restores what follows from `slots` and `order`: places and required slots.
-    pub(crate) fn derive(&mut self) {
-        self.place = vec![u32::MAX; self.slots.len()];
-        for (place, slot) in (0..).zip(&self.order) {
-            if let Some(entry) = self.place.get_mut(*slot as usize) {
-                *entry = place;
-            }
-        }
-        self.required =
-            self.live().filter(|(_, placed)| placed.descriptor.required).map(|(slot, _)| slot).collect();
-    }
-}
-
-/// Orders a listing that its source keeps sorted: every whole before its parts, and wholes by key.
-pub(crate) fn sort_key(descriptor: &IndexedDescriptor) -> (&str, bool, &str) {
-    let key = descriptor.key.as_str();
-    match &descriptor.parent_key {
-        Some(parent) => (parent.as_str(), true, key),
-        None => (key, false, key),
+    pub(crate) fn place(&self, slot: Slot) -> Option<&Place> {
+        Some(&self.get(slot)?.place)
     }
 }
 

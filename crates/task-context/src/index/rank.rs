@@ -101,7 +101,7 @@ impl Ranking<'_> {
 
     /// The first `need` places of the ranking, and how many of all candidates match where that is known.
     fn ranked(&self, need: usize) -> Result<(Vec<Ranked>, Option<usize>), LexicalError> {
-        let listed = self.partition.order.iter().copied().filter(|slot| self.is_optional(*slot));
+        let listed = self.partition.order.values().copied().filter(|slot| self.is_optional(*slot));
         let unranked = |slot| Ranked { slot, score: 0.0, literal: false };
         let (Some(words), Some(lexical)) = (self.words, &self.partition.lexical) else {
             return Ok((listed.take(need).map(unranked).collect(), None));
