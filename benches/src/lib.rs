@@ -2,6 +2,8 @@
 //!
 //! The tree that is read is named by `BRIEFING_BENCH_TREE`; without it, the crates of this workspace are.
 
+pub mod records;
+
 use std::path::{Path, PathBuf};
 
 /// The tree to read.

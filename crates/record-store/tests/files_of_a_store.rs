@@ -224,6 +224,43 @@ async fn a_moved_folder_keeps_its_identity_and_a_copy_can_get_another() {
 }
 
 #[tokio::test]
+async fn the_latest_checkpoint_and_the_lists_keep_the_order_of_commits_after_a_reopening() {
+    let Some(fixture) = shared("fixtures/store/checkpoint_order.json") else { return };
+    let fixture: serde_json::Value = serde_json::from_slice(&fs::read(fixture).unwrap()).unwrap();
+    let root = tempfile::tempdir().unwrap();
+    let run = support::run("run");
+    for write in fixture["write_in_order"].as_array().unwrap() {
+        // Each is written by a store of its own, whose clock says something else.
+        let clock = briefing_core::SeededEnvironment::new(1, write["clock"].as_u64().unwrap());
+        let options = RecordStore::options(StoreMode::ReadWrite).environment(std::sync::Arc::new(Ids(clock)));
+        let store = options.open(root.path()).await.unwrap();
+        let name = write["id"].as_str().unwrap();
+        store.put(NewRecord::new("notes", "x").id(id(name))).await.unwrap();
+        let checkpoint = briefing_record_store::NewCheckpoint::new(write["id"].clone());
+        store.put_checkpoint(&run, checkpoint).await.unwrap();
+    }
+    let store = open(root.path()).await;
+    assert_eq!(store.latest_checkpoint(&run).await.unwrap().unwrap().state, fixture["latest"]);
+    let request = briefing_record_store::ListRequest::default().order(briefing_record_store::Order::Oldest);
+    let listed: Vec<_> = store.list(&request).await.unwrap().records.into_iter().map(|one| one.id).collect();
+    assert_eq!(serde_json::json!(listed), fixture["list"]);
+}
+
+/// A clock that stands still, with ids of the system's.
+#[derive(Debug)]
+struct Ids(briefing_core::SeededEnvironment);
+
+impl briefing_core::Environment for Ids {
+    fn now_unix_millis(&self) -> u64 {
+        self.0.now_unix_millis()
+    }
+
+    fn new_id(&self, prefix: &str) -> String {
+        format!("{prefix}-{}", uuid::Uuid::now_v7().simple())
+    }
+}
+
+#[tokio::test]
 async fn a_store_of_every_released_schema_opens() {
     let schemas = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/schemas");
     let mut opened = 0;

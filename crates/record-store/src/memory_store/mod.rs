@@ -14,7 +14,7 @@ mod transfer;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use briefing_core::{Environment, RecordId};
 
@@ -27,7 +27,7 @@ use crate::{Error, RecordFilter, RecordLink};
 /// A store that is gone with its last handle.
 #[derive(Debug)]
 pub(crate) struct MemoryBackend {
-    identity: Identity,
+    store_id: String,
     environment: Arc<dyn Environment>,
     state: Mutex<State>,
     marks: Mutex<Marks>,
@@ -63,39 +63,14 @@ impl State {
     }
 }
 
-/// The store's id. An id that was lent out may not go away, so a new one is put behind the old one.
-#[derive(Debug)]
-struct Identity {
-    id: String,
-    next: OnceLock<Box<Identity>>,
-}
-
-impl Identity {
-    fn new(id: String) -> Self {
-        Self { id, next: OnceLock::new() }
-    }
-
-    fn last(&self) -> &Self {
-        let mut last = self;
-        while let Some(next) = last.next.get() {
-            last = next;
-        }
-        last
-    }
-
-    fn replace(&self, id: String) {
-        let mut new = Box::new(Self::new(id));
-        // Where somebody else was faster, it goes behind theirs.
-        while let Err(refused) = self.last().next.set(new) {
-            new = refused;
-        }
-    }
-}
-
 impl MemoryBackend {
     pub(crate) fn new(environment: Arc<dyn Environment>) -> Self {
-        let identity = Identity::new(environment.new_id("store"));
-        Self { identity, environment, state: Mutex::default(), marks: Mutex::default() }
+        Self {
+            store_id: environment.new_id("store"),
+            environment,
+            state: Mutex::default(),
+            marks: Mutex::default(),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -105,7 +80,7 @@ impl MemoryBackend {
 
 impl RecordBackend for MemoryBackend {
     fn store_id(&self) -> &str {
-        &self.identity.last().id
+        &self.store_id
     }
 
     fn records(&self) -> &dyn Records {

@@ -296,8 +296,6 @@ impl Maintenance for MemoryBackend {
     }
 
     async fn reidentify(&self) -> Result<String, Error> {
-        let id = self.environment.new_id("store");
-        self.identity.replace(id.clone());
-        Ok(id)
+        Err(Error::Unsupported { ability: "new identity, for it is never opened anew" })
     }
 }
