@@ -26,6 +26,18 @@ impl Digest {
         Self(*blake3::hash(bytes).as_bytes())
     }
 
+    /// The 32 bytes, as stores keep them.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// A digest again from its 32 bytes.
+    #[must_use]
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
     /// The first 12 hex digits: enough to tell versions apart in a citation, not an identity.
     #[must_use]
     pub fn short(&self) -> String {

@@ -6,7 +6,7 @@ use briefing_core::{
     SourceId, SourceRef,
 };
 use briefing_formats::{PassageLimits, passages};
-use serde_json::json;
+use serde_json::Value;
 
 use super::options::RecordSourceOptions;
 use crate::port::ViewedRecord;
@@ -14,7 +14,7 @@ use crate::{ContentFormat, RecordCursor, RecordRef};
 
 /// The longest title and the longest summary, in chars.
 const MAX_TITLE_CHARS: usize = 120;
-const MAX_SUMMARY_CHARS: usize = 240;
+const MAX_SUMMARY_CHARS: usize = 120;
 
 /// Makes the descriptors of records in the names of one source at one revision.
 pub(super) struct Describer<'a> {
@@ -124,34 +124,36 @@ fn name_of(format: ContentFormat) -> &'static str {
 /// What is said about a record; empty facts are left out, for there are many records.
 pub(super) fn facts(record: &RecordRef) -> Metadata {
     let mut facts = passage_facts(record);
-    facts.insert("version".to_owned(), json!(record.version));
-    facts.insert("created_at_millis".to_owned(), json!(record.created_at_millis));
-    facts.insert("updated_at_millis".to_owned(), json!(record.updated_at_millis));
+    let mut tell = |fact: &str, value: Value| drop(facts.insert(fact.to_owned(), value));
+    tell("version", record.version.into());
+    tell("created_at_millis", record.created_at_millis.into());
+    tell("updated_at_millis", record.updated_at_millis.into());
     if !record.scope.is_empty() {
-        facts.insert("scope".to_owned(), json!(record.scope));
+        tell("scope", record.scope.clone().into());
     }
     if !record.tags.is_empty() {
-        facts.insert("tags".to_owned(), json!(record.tags));
+        tell("tags", record.tags.clone().into());
     }
     if !record.source.is_empty() {
-        facts.insert("source".to_owned(), json!(record.source));
+        tell("source", record.source.clone().into());
     }
     if record.format == ContentFormat::Bytes {
-        facts.insert("total_bytes".to_owned(), json!(record.size_bytes));
-        facts.insert("context_representation".to_owned(), json!("metadata_only"));
+        tell("total_bytes", record.size_bytes.into());
+        tell("context_representation", "metadata_only".into());
     }
     facts
 }
 
 /// What is said about a passage: little, for there are more.
-pub(super) fn passage_facts(record: &RecordRef) -> Metadata {
+fn passage_facts(record: &RecordRef) -> Metadata {
     let kind = if record.format == ContentFormat::Bytes { MediaKind::Unknown } else { MediaKind::Text };
     let mut facts = Metadata::new();
-    facts.insert("record_id".to_owned(), json!(record.id));
-    facts.insert("collection".to_owned(), json!(record.collection));
-    facts.insert("content_kind".to_owned(), json!(kind.as_str()));
+    let mut tell = |fact: &str, value: Value| drop(facts.insert(fact.to_owned(), value));
+    tell("record_id", record.id.as_str().into());
+    tell("collection", record.collection.as_str().into());
+    tell("content_kind", kind.as_str().into());
     if let Some(kind) = &record.kind {
-        facts.insert("kind".to_owned(), json!(kind));
+        tell("kind", kind.as_str().into());
     }
     facts
 }

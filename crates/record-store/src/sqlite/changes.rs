@@ -183,14 +183,21 @@ pub(super) fn prune(connection: &Connection, keep: u64) -> Outcome<u64> {
 }
 
 /// A record with its text, or the beginning of a long one.
-fn viewed(connection: &Connection, row: RecordRow, max_text_bytes: u64) -> Outcome<ViewedRecord> {
+fn viewed(
+    connection: &Connection,
+    (row, inline): (RecordRow, Option<Vec<u8>>),
+    max_text_bytes: u64,
+) -> Outcome<ViewedRecord> {
     let place = RecordCursor::at(from_db(row.number));
     if row.record.format == ContentFormat::Bytes {
         return Ok(ViewedRecord { place, record: row.record, text: None, whole: true });
     }
     let whole = row.record.size_bytes <= max_text_bytes;
     let text = if whole {
-        let stored = rows::stored(connection, &row, Kept::Latest)?;
+        let stored = match inline {
+            Some(inline) => inline,
+            None => rows::stored(connection, &row, Kept::Latest)?,
+        };
         String::from_utf8(stored)
             .map_err(|error| Fail::Damaged(format!("record {}: {error}", row.record.id)))?
     } else {
@@ -227,8 +234,8 @@ impl RecordChanges for SqliteBackend {
                 if bytes > PAGE_TEXT_BYTES {
                     break;
                 }
-                let Some(row) = rows::row_at(connection, *place)? else { continue };
-                bytes += row.record.size_bytes.min(max_text_bytes);
+                let Some(row) = rows::row_with_content(connection, *place)? else { continue };
+                bytes += row.0.record.size_bytes.min(max_text_bytes);
                 records.push(viewed(connection, row, max_text_bytes)?);
             }
             let more = records.len() < numbers.len();
@@ -282,7 +289,8 @@ impl RecordChanges for SqliteBackend {
             drop(rows);
             let mut changes = Vec::with_capacity(places.len());
             for place in places {
-                let row = rows::row_at(connection, place)?.filter(|row| view.admits(&row.record));
+                let row = rows::row_with_content(connection, place)?;
+                let row = row.filter(|(row, _)| view.admits(&row.record));
                 changes.push(match row {
                     Some(row) => ViewChange::Upsert(Box::new(viewed(connection, row, max_text_bytes)?)),
                     None => ViewChange::Remove(RecordCursor::at(from_db(place))),

@@ -227,7 +227,7 @@ fn write_row(
         new.kind,
         new.path,
         rows::format_number(prepared.format),
-        rows::digest_bytes(prepared.digest),
+        prepared.digest.as_bytes(),
         to_db(prepared.stored.len() as u64)?,
         prepared.chars.map(to_db).transpose()?,
         new.summary,
@@ -356,7 +356,7 @@ pub(super) fn write_tombstone(tx: &Tx<'_>, place: i64, changed: u64, tombstone: 
             tombstone.kind,
             rows::json_of(&tombstone.scope),
             serde_json::to_string(&tombstone.tags)?,
-            rows::digest_bytes(tombstone.digest),
+            tombstone.digest.as_bytes(),
             to_db(tombstone.deleted_at_millis)?,
         ])?;
     Ok(())

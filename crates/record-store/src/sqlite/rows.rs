@@ -1,7 +1,5 @@
 //! Rows and the values that they are read into.
 
-use std::str::FromStr;
-
 use briefing_core::{Digest, Metadata, RecordId};
 use rusqlite::{Connection, OptionalExtension, Row};
 
@@ -102,6 +100,17 @@ pub(super) fn row_of(connection: &Connection, id: &RecordId) -> Outcome<Option<R
     raw.map(Raw::read).transpose()
 }
 
+/// A record's row by its number, with its content where that is kept in the row.
+pub(super) fn row_with_content(
+    connection: &Connection,
+    number: i64,
+) -> Outcome<Option<(RecordRow, Option<Vec<u8>>)>> {
+    let sql = format!("SELECT {COLUMNS}, content FROM records WHERE number = ?1");
+    let mut select = connection.prepare_cached(&sql)?;
+    let raw = select.query_row([number], |row| Ok((record_row(row)?, row.get(18)?))).optional()?;
+    raw.map(|(raw, inline)| Ok((raw.read()?, inline))).transpose()
+}
+
 /// A record's row by its number.
 pub(super) fn row_at(connection: &Connection, number: i64) -> Outcome<Option<RecordRow>> {
     let sql = format!("SELECT {COLUMNS} FROM records WHERE number = ?1");
@@ -138,22 +147,10 @@ pub(super) fn format_of(number: i64) -> Outcome<ContentFormat> {
     }
 }
 
-/// The 32 bytes of a digest.
-pub(super) fn digest_bytes(digest: Digest) -> Vec<u8> {
-    let text = digest.to_string();
-    let hex = text.strip_prefix("blake3:").unwrap_or(&text).as_bytes();
-    let nibble = |byte: u8| char::from(byte).to_digit(16).unwrap_or_default();
-    hex.chunks_exact(2)
-        .filter_map(|pair| match pair {
-            [high, low] => u8::try_from(nibble(*high) * 16 + nibble(*low)).ok(),
-            _ => None,
-        })
-        .collect()
-}
-
 pub(super) fn digest_of(bytes: &[u8]) -> Outcome<Digest> {
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    Digest::from_str(&format!("blake3:{hex}")).map_err(|error| Fail::Damaged(error.to_string()))
+    let bytes = <[u8; 32]>::try_from(bytes)
+        .map_err(|_| Fail::Damaged(format!("a digest of {} bytes", bytes.len())))?;
+    Ok(Digest::from_bytes(bytes))
 }
 
 /// Where a version's content is kept.

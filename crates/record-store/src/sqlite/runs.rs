@@ -128,7 +128,7 @@ pub(super) fn write_snapshot(tx: &Tx<'_>, row: &RunRow, snapshot: &Snapshot, sta
             &snapshot.id,
             row.number,
             &snapshot.step_id,
-            rows::digest_bytes(snapshot.digest),
+            snapshot.digest.as_bytes(),
             to_db(snapshot.created_at_millis)?,
             state,
         ))?;
@@ -194,7 +194,7 @@ pub(super) fn write_checkpoint(
             &checkpoint.step_id,
             to_db(checkpoint.state_version)?,
             &checkpoint.snapshot_id,
-            rows::digest_bytes(checkpoint.digest),
+            checkpoint.digest.as_bytes(),
             to_db(checkpoint.created_at_millis)?,
             state,
         ))?;

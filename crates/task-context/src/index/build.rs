@@ -159,16 +159,27 @@ fn index_pages(
     })
 }
 
+/// Whether a name holds a number of at least 16 hex digits, as ids that machines draw do. Such a name is asked for as a ref.
+fn is_drawn(name: &str) -> bool {
+    name.split(|char: char| !char.is_ascii_hexdigit()).any(|run| run.len() >= 16)
+}
+
 fn next_slot(slots: usize) -> Result<Slot, BuildError> {
     Slot::try_from(slots).map_err(|_| BuildError::Contract("more than 4,294,967,295 descriptors".to_owned()))
 }
 
 fn document(slot: Slot, placed: &Placed, body: String) -> Document {
     let descriptor = &placed.descriptor;
-    let path = path_of(descriptor).into_owned();
+    let path = path_of(descriptor);
     // A title that only repeats the path would count it twice.
     let title = if *descriptor.title == *path { String::new() } else { descriptor.title.to_string() };
-    Document { slot, title, path, summary: descriptor.summary.to_string(), body }
+    // A name that was drawn is no word: it would only fill the dictionary.
+    let is_ref = !descriptor.metadata.contains_key("path");
+    let path = if is_ref && is_drawn(&path) { String::new() } else { path.into_owned() };
+    // So would a summary that is only the beginning of the body.
+    let repeats = body.trim_start().starts_with(&*descriptor.summary);
+    let summary = if repeats { String::new() } else { descriptor.summary.to_string() };
+    Document { slot, title, path, summary, body }
 }
 
 /// Brings a partition to `revision` by the source's own account of what changed.
