@@ -56,7 +56,7 @@ pub fn record(number: usize) -> NewRecord {
     NewRecord::new(format!("collection-{}", number % 8), text(number))
         .kind("note")
         .scope("tenant", format!("tenant-{}", number % 100))
-        .tag(if number % 10 == 0 { "tenth" } else { "other" })
+        .tag(if number.is_multiple_of(10) { "tenth" } else { "other" })
 }
 
 /// The baseline: rows with the same facts, an index of labels, a log of changes and full text, written and read without
@@ -111,7 +111,7 @@ impl Raw {
             insert.execute(row).expect("a row");
             let mut insert =
                 transaction.prepare_cached("INSERT INTO record_labels VALUES(?1, ?2)").expect("a statement");
-            for label in [collection, 10, 1_000 + tenant, 20 + usize::from(number % 10 == 0)] {
+            for label in [collection, 10, 1_000 + tenant, 20 + usize::from(number.is_multiple_of(10))] {
                 insert.execute((label as i64, at)).expect("a row");
             }
             let mut insert =

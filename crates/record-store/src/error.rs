@@ -158,6 +158,12 @@ pub enum Error {
         /// The database.
         path: PathBuf,
     },
+    /// The database was moved, removed or replaced while it was open; nothing was written. Open the store anew.
+    #[error("{} is not the file any more that was opened", path.display())]
+    Moved {
+        /// Where the database was.
+        path: PathBuf,
+    },
     /// A handle that was opened before a fork is used in the child.
     #[error("the store was opened by process {opened_by}; process {here} must open it for itself")]
     Forked {
@@ -234,6 +240,7 @@ impl Error {
             Self::Corrupt { .. } => "records.corrupt",
             Self::Busy { .. } => "records.busy",
             Self::RecoveryNeeded { .. } => "records.recovery_needed",
+            Self::Moved { .. } => "records.moved",
             Self::Forked { .. } => "records.forked",
             Self::ChangesPruned { .. } => "records.changes_pruned",
             Self::Import { .. } => "records.import",

@@ -265,7 +265,7 @@ impl SessionMemory {
             let expected = "a memory that is in force";
             return Err(briefing_core::Error::invalid("memory", id, expected).into());
         }
-        let new_id = RecordId::new(format!("{id}.{}", old.record.version + 1))?;
+        let new_id = RecordId::new(format!("{id}-{}", old.record.version + 1))?;
         let mut retired = NewRecord::update(&old.record, old.content).meta("superseded_by", new_id.as_str());
         retired.tags.retain(|tag| tag != CURRENT);
         let new = record(by).id(new_id).source("supersedes", id.as_str());

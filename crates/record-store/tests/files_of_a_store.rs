@@ -261,6 +261,20 @@ impl briefing_core::Environment for Ids {
 }
 
 #[tokio::test]
+async fn a_write_to_a_database_that_was_removed_or_replaced_is_refused() {
+    let root = tempfile::tempdir().unwrap();
+    let store = open(root.path()).await;
+    store.put(NewRecord::new("notes", "x")).await.unwrap();
+    fs::remove_dir_all(root.path().join(".briefing")).unwrap();
+    assert_eq!(store.put(NewRecord::new("notes", "y")).await.unwrap_err().code(), "records.moved");
+    // Another store under the same path is served by a writer of its own.
+    let other = open(root.path()).await;
+    other.put(NewRecord::new("notes", "z")).await.unwrap();
+    assert_eq!(other.count(&RecordFilter::new()).await.unwrap(), 1);
+    assert_eq!(store.put(NewRecord::new("notes", "y")).await.unwrap_err().code(), "records.moved");
+}
+
+#[tokio::test]
 async fn a_store_of_every_released_schema_opens() {
     let schemas = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/schemas");
     let mut opened = 0;

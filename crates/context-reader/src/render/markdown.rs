@@ -23,7 +23,9 @@ fn language(place: &str) -> &str {
     let path = place.rsplit_once(':').map_or(place, |(path, _)| path);
     let name = path.rsplit('/').next().unwrap_or_default();
     let suffix = name.rsplit_once('.').map_or("", |(_, suffix)| suffix);
-    let plain = suffix.len() <= 10 && suffix.chars().all(|c| c.is_ascii_alphanumeric());
+    // What begins with a digit is a version rather than a language.
+    let begins = suffix.starts_with(|c: char| c.is_ascii_alphabetic());
+    let plain = begins && suffix.len() <= 10 && suffix.chars().all(|c| c.is_ascii_alphanumeric());
     if plain { suffix } else { "" }
 }
 

@@ -42,11 +42,7 @@ pub(super) fn writer(
     if looks == Looks::New {
         schema::prepare(&mut connection, path, environment).map_err(told)?;
     }
-    let wal = match journal {
-        Journal::Wal => true,
-        Journal::Rollback => false,
-        Journal::Auto => !on_network(folder)?,
-    };
+    let wal = uses_log(journal, || on_network(folder))?;
     journal_mode(&connection, wal, busy_timeout).map_err(|error| told(error.into()))?;
     let synchronous = match durability {
         Durability::Full => "FULL",
@@ -67,6 +63,31 @@ pub(super) fn writer(
         ))
         .map_err(|error| told(error.into()))?;
     Ok(connection)
+}
+
+/// Whether changes go to a write-ahead log.
+fn uses_log(journal: Journal, on_network: impl FnOnce() -> Result<bool, Error>) -> Result<bool, Error> {
+    match journal {
+        Journal::Wal => Ok(true),
+        Journal::Rollback => Ok(false),
+        Journal::Auto => Ok(!on_network()?),
+    }
+}
+
+/// What tells a file from another that takes its name.
+pub(super) fn identity(path: &Path) -> Option<(u64, u64)> {
+    let file = fs::metadata(path).ok()?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        Some((file.dev(), file.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        // Elsewhere an open file cannot be replaced.
+        let _ = file;
+        Some((0, 0))
+    }
 }
 
 /// Sets the journal's mode; another process that is just opening the store too is waited for.
@@ -196,6 +217,17 @@ fn is_network(magic: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_log_is_never_used_over_a_network_unless_it_is_asked_for() {
+        assert!(!uses_log(Journal::Auto, || Ok(true)).unwrap());
+        assert!(uses_log(Journal::Auto, || Ok(false)).unwrap());
+        assert!(uses_log(Journal::Wal, || Ok(true)).unwrap());
+        assert!(!uses_log(Journal::Rollback, || Ok(false)).unwrap());
+        let root = tempfile::tempdir().unwrap();
+        let unknown = uses_log(Journal::Auto, || Err(Error::Interrupted));
+        assert!(unknown.is_err() && uses_log(Journal::Auto, || on_network(root.path())).is_ok());
+    }
 
     #[test]
     fn file_systems_over_a_network_are_known_by_their_numbers() {

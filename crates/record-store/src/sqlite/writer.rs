@@ -29,6 +29,8 @@ static WRITERS: LazyLock<Mutex<HashMap<Key, Weak<Writer>>>> = LazyLock::new(Mute
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Key {
     path: PathBuf,
+    /// Another file under the same path is another database.
+    file: Option<(u64, u64)>,
     durability: Durability,
     journal: Journal,
 }
@@ -63,25 +65,25 @@ impl Writer {
         environment: &dyn Environment,
     ) -> Result<Arc<Self>, Error> {
         let mut writers = WRITERS.lock().unwrap_or_else(PoisonError::into_inner);
-        // A file that is gone belongs to nobody: its path may name another database now.
-        let known = |path: &Path| path.canonicalize().ok();
-        if let Some(path) = known(path) {
-            let key = Key { path, durability, journal };
-            if let Some(writer) = writers.get(&key).and_then(Weak::upgrade) {
-                return Ok(writer);
-            }
+        let key = |path: &Path| {
+            let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+            Key { file: connect::identity(&path), path, durability, journal }
+        };
+        if let Some(writer) = writers.get(&key(path)).and_then(Weak::upgrade) {
+            return Ok(writer);
         }
         let connection = connect::writer(path, durability, journal, busy_timeout, environment)?;
         let (jobs, queue) = mpsc::channel(QUEUE);
-        let path = known(path).unwrap_or_else(|| path.to_owned());
-        let desk = Desk { path: path.clone(), busy_timeout };
+        let key = key(path);
+        let path = key.path.clone();
+        let desk = Desk { path: path.clone(), file: key.file, busy_timeout };
         let thread = thread::Builder::new()
             .name("briefing-records".to_owned())
             .spawn(move || desk.work(connection, queue))
             .map_err(|error| Error::io("the writer's thread cannot start", &path, error))?;
         let writer = Arc::new(Self { jobs: Some(jobs), thread: Some(thread) });
         writers.retain(|_, writer| writer.strong_count() > 0);
-        writers.insert(Key { path, durability, journal }, Arc::downgrade(&writer));
+        writers.insert(key, Arc::downgrade(&writer));
         Ok(writer)
     }
 
@@ -147,6 +149,7 @@ where
 /// What the writer's thread knows beside its connection.
 struct Desk {
     path: PathBuf,
+    file: Option<(u64, u64)>,
     busy_timeout: Duration,
 }
 
@@ -183,6 +186,10 @@ impl Desk {
         group: &mut [Box<dyn Job>],
         written: &mut Written,
     ) -> Outcome<()> {
+        // What is written to a file that was removed or replaced is lost, and must not be acknowledged.
+        if connect::identity(&self.path) != self.file {
+            return Err(Error::Moved { path: self.path.clone() }.into());
+        }
         let mut transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         written.head = super::changes::head(&transaction)?;
         written.touched.clear();
