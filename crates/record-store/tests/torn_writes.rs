@@ -53,7 +53,7 @@ async fn a_put_that_fails_at_any_statement_leaves_nothing() {
     let root = tempfile::tempdir().unwrap();
     let store = open(root.path()).await;
     let first = store.put(NewRecord::new("notes", "the pump").id(id("n1"))).await.unwrap();
-    for table in ["records", "chunks", "record_labels", "changes", "versions"] {
+    for table in ["records", "chunks", "record_labels", "changes", "versions", "record_terms_docsize"] {
         fail_inserts_into(root.path(), table);
         let long = "long ".repeat(40_000);
         let update = NewRecord::update(&first, long.clone()).tag("fresh");

@@ -397,7 +397,8 @@ impl Maintenance for SqliteBackend {
     }
 
     async fn import(&self, mut input: Box<dyn BufRead + Send>) -> Result<TransferReport, Error> {
-        self.write("importing", move |tx| import(tx, &mut *input)).await
+        let writer = self.writer("importing")?;
+        writer.write_much("importing", move |tx| import(tx, &mut *input)).await
     }
 
     async fn prune_changes(&self, keep: u64) -> Result<u64, Error> {

@@ -105,9 +105,12 @@ impl SqliteBackend {
         doing: &'static str,
         work: impl FnOnce(&mut Tx<'_>) -> Outcome<T> + Send + 'static,
     ) -> Result<T, Error> {
+        self.writer(doing)?.write(doing, work).await
+    }
+
+    fn writer(&self, operation: &'static str) -> Result<&Writer, Error> {
         self.ensure_own_process(std::process::id())?;
-        let writer = self.writer.as_ref().ok_or(Error::ReadOnly { operation: doing })?;
-        writer.write(doing, work).await
+        self.writer.as_deref().ok_or(Error::ReadOnly { operation })
     }
 
     async fn read<T: Send + 'static>(

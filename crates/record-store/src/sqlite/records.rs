@@ -50,6 +50,10 @@ impl Prepared {
             labels,
         }
     }
+
+    fn take_terms(&mut self) -> (String, String) {
+        (std::mem::take(&mut self.summary_terms), std::mem::take(&mut self.body_terms))
+    }
 }
 
 fn labels_of(
@@ -151,11 +155,11 @@ pub(super) fn restore_version(
     tx.log(changed, owner.number, &[], &[])
 }
 
-fn insert(tx: &mut Tx<'_>, id: RecordId, prepared: Prepared, stamp: &Stamp) -> Outcome<RecordRef> {
+fn insert(tx: &mut Tx<'_>, id: RecordId, mut prepared: Prepared, stamp: &Stamp) -> Outcome<RecordRef> {
     let changed = tx.next_change();
     let place = to_db(changed)?;
     write_row(tx, "records", place, changed, &id, &prepared, stamp)?;
-    write_terms(tx, place, &prepared)?;
+    tx.set_terms(place, false, Some(prepared.take_terms()))?;
     let mut labels = Vec::with_capacity(prepared.labels.len());
     for text in &prepared.labels {
         let label = tx.label(text)?;
@@ -166,7 +170,7 @@ fn insert(tx: &mut Tx<'_>, id: RecordId, prepared: Prepared, stamp: &Stamp) -> O
     Ok(described(id, prepared, stamp))
 }
 
-fn update(tx: &mut Tx<'_>, existing: &RecordRow, prepared: Prepared, now: u64) -> Outcome<RecordRef> {
+fn update(tx: &mut Tx<'_>, existing: &RecordRow, mut prepared: Prepared, now: u64) -> Outcome<RecordRef> {
     let changed = tx.next_change();
     let place = existing.number;
     let old = &existing.record;
@@ -179,8 +183,7 @@ fn update(tx: &mut Tx<'_>, existing: &RecordRow, prepared: Prepared, now: u64) -
     let stamp =
         Stamp { version: old.version + 1, created_at_millis: old.created_at_millis, updated_at_millis: now };
     write_row(tx, "records", place, changed, &old.id, &prepared, &stamp)?;
-    tx.connection.prepare_cached("DELETE FROM record_terms WHERE rowid = ?1")?.execute([place])?;
-    write_terms(tx, place, &prepared)?;
+    tx.set_terms(place, true, Some(prepared.take_terms()))?;
     let old_texts = labels_of(&old.collection, old.kind.as_deref(), &old.scope, &old.tags);
     let (mut before, mut after) = (Vec::new(), Vec::new());
     for text in &old_texts {
@@ -249,13 +252,6 @@ fn write_row(
     Ok(())
 }
 
-fn write_terms(tx: &Tx<'_>, place: i64, prepared: &Prepared) -> Outcome<()> {
-    tx.connection
-        .prepare_cached("INSERT INTO record_terms(rowid, summary, body) VALUES(?1, ?2, ?3)")?
-        .execute((place, &prepared.summary_terms, &prepared.body_terms))?;
-    Ok(())
-}
-
 fn add_label(tx: &Tx<'_>, label: i64, place: i64) -> Outcome<()> {
     tx.connection
         .prepare_cached("INSERT OR IGNORE INTO record_labels(label, record) VALUES(?1, ?2)")?
@@ -315,9 +311,10 @@ fn delete(
                  (SELECT changed FROM records WHERE number = ?1 UNION SELECT changed FROM versions WHERE number = ?1)",
         )?
         .execute([place])?;
-    for table in ["records WHERE number", "versions WHERE number", "record_terms WHERE rowid"] {
-        connection.prepare_cached(&format!("DELETE FROM {table} = ?1"))?.execute([place])?;
+    for table in ["records", "versions"] {
+        connection.prepare_cached(&format!("DELETE FROM {table} WHERE number = ?1"))?.execute([place])?;
     }
+    tx.set_terms(place, true, None)?;
     connection.prepare_cached("DELETE FROM links WHERE source = ?1 OR target = ?1")?.execute([place])?;
     let mut before = Vec::new();
     for text in labels_of(&record.collection, record.kind.as_deref(), &record.scope, &record.tags) {

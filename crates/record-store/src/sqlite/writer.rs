@@ -23,6 +23,9 @@ const GROUP: usize = 256;
 /// How many labels the writer remembers.
 const LABELS: usize = 65_536;
 
+/// How many bytes of search terms may wait for the end of their transaction.
+const WAITING_TERMS: usize = 16 << 20;
+
 /// The writers of this process: one for each database and way of writing.
 static WRITERS: LazyLock<Mutex<HashMap<Key, Weak<Writer>>>> = LazyLock::new(Mutex::default);
 
@@ -94,8 +97,26 @@ impl Writer {
         doing: &'static str,
         work: impl FnOnce(&mut Tx<'_>) -> Outcome<T> + Send + 'static,
     ) -> Result<T, Error> {
+        self.send(doing, false, work).await
+    }
+
+    /// As `write`, for work that writes more than is kept in memory.
+    pub(super) async fn write_much<T: Send + 'static>(
+        &self,
+        doing: &'static str,
+        work: impl FnOnce(&mut Tx<'_>) -> Outcome<T> + Send + 'static,
+    ) -> Result<T, Error> {
+        self.send(doing, true, work).await
+    }
+
+    async fn send<T: Send + 'static>(
+        &self,
+        doing: &'static str,
+        much: bool,
+        work: impl FnOnce(&mut Tx<'_>) -> Outcome<T> + Send + 'static,
+    ) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
-        let job = Task { doing, work: Some(work), outcome: None, reply };
+        let job = Task { doing, much, work: Some(work), outcome: None, reply };
         let jobs = self.jobs.as_ref().ok_or(Error::Interrupted)?;
         jobs.send(Box::new(job)).await.map_err(|_| Error::Interrupted)?;
         answer.await.map_err(|_| Error::Interrupted)?
@@ -109,10 +130,13 @@ trait Job: Send {
     /// Tells whoever waits: that it is committed, or why it is not.
     fn answer(self: Box<Self>, committed: Result<(), Error>);
     fn doing(&self) -> &'static str;
+    /// Whether it writes more than is kept in memory.
+    fn writes_much(&self) -> bool;
 }
 
 struct Task<W, T> {
     doing: &'static str,
+    much: bool,
     work: Option<W>,
     outcome: Option<Result<T, Error>>,
     reply: oneshot::Sender<Result<T, Error>>,
@@ -143,6 +167,10 @@ where
 
     fn doing(&self) -> &'static str {
         self.doing
+    }
+
+    fn writes_much(&self) -> bool {
+        self.much
     }
 }
 
@@ -193,13 +221,18 @@ impl Desk {
         let mut transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         written.head = super::changes::head(&transaction)?;
         written.touched.clear();
+        written.terms.clear();
         if written.labels.len() > LABELS {
             written.labels.clear();
         }
         for job in group {
+            if job.writes_much() || written.terms.bytes > WAITING_TERMS {
+                written.terms.write(&transaction)?;
+            }
             let (head, touched) = (written.head, written.touched.clone());
+            let terms_before = written.terms.changes.len();
             let savepoint = transaction.savepoint()?;
-            let keep = job.run(&mut Tx { connection: &savepoint, written }, self);
+            let keep = job.run(&mut Tx { connection: &savepoint, written, terms_before }, self);
             if keep {
                 savepoint.commit()?;
             } else {
@@ -207,9 +240,11 @@ impl Desk {
                 savepoint.finish()?;
                 written.head = head;
                 written.touched = touched;
+                written.terms.changes.truncate(terms_before);
                 written.labels.clear();
             }
         }
+        written.terms.write(&transaction)?;
         written.mark_labels(&transaction)?;
         transaction.commit()?;
         Ok(())
@@ -225,6 +260,47 @@ struct Written {
     labels: HashMap<String, i64>,
     /// The last change of each label.
     touched: HashMap<i64, u64>,
+    terms: WaitingTerms,
+}
+
+/// Search terms that wait for the end of the transaction: FTS5 writes all it holds whenever a savepoint begins, so terms that
+/// are written between savepoints cost each job such a writing.
+#[derive(Default)]
+struct WaitingTerms {
+    changes: Vec<TermChange>,
+    bytes: usize,
+}
+
+struct TermChange {
+    record: i64,
+    /// Whether the record has terms that go.
+    replaces: bool,
+    /// Its summary's and its body's; `None` where it goes itself.
+    terms: Option<(String, String)>,
+}
+
+impl WaitingTerms {
+    fn clear(&mut self) {
+        self.changes.clear();
+        self.bytes = 0;
+    }
+
+    fn write(&mut self, connection: &Connection) -> Outcome<()> {
+        for change in self.changes.drain(..) {
+            if change.replaces {
+                connection
+                    .prepare_cached("DELETE FROM record_terms WHERE rowid = ?1")?
+                    .execute([change.record])?;
+            }
+            if let Some((summary, body)) = change.terms {
+                connection
+                    .prepare_cached("INSERT INTO record_terms(rowid, summary, body) VALUES(?1, ?2, ?3)")?
+                    .execute((change.record, summary, body))?;
+            }
+        }
+        self.bytes = 0;
+        Ok(())
+    }
 }
 
 impl Written {
@@ -241,6 +317,8 @@ impl Written {
 pub(super) struct Tx<'a> {
     pub(super) connection: &'a Connection,
     written: &'a mut Written,
+    /// How many terms of jobs before wait.
+    terms_before: usize,
 }
 
 impl Tx<'_> {
@@ -267,6 +345,23 @@ impl Tx<'_> {
         };
         self.written.labels.insert(text.to_owned(), id);
         Ok(id)
+    }
+
+    /// Sets the search terms of a record's summary and body, in the place of others if it has some; `None` removes them.
+    pub(super) fn set_terms(
+        &mut self,
+        record: i64,
+        replaces: bool,
+        terms: Option<(String, String)>,
+    ) -> Outcome<()> {
+        let waiting = &mut self.written.terms;
+        waiting.bytes += terms.as_ref().map_or(0, |(summary, body)| summary.len() + body.len());
+        waiting.changes.push(TermChange { record, replaces, terms });
+        // What others have written must not be undone with this job.
+        if waiting.bytes > WAITING_TERMS && self.terms_before == 0 {
+            waiting.write(self.connection)?;
+        }
+        Ok(())
     }
 
     /// Writes a change to the log and to its labels.
