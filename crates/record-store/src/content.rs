@@ -99,6 +99,16 @@ impl RecordContent {
         }
     }
 
+    /// The digest of the bytes that are kept.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        match self {
+            Self::Text(text) => Digest::of(text.as_bytes()),
+            Self::Json(value) => Digest::of(value.to_string().as_bytes()),
+            Self::Bytes(bytes) => Digest::of(bytes),
+        }
+    }
+
     /// The bytes that are kept and whose digest names the content.
     #[must_use]
     pub fn into_stored(self) -> Vec<u8> {
@@ -148,6 +158,29 @@ impl From<Vec<u8>> for RecordContent {
     fn from(bytes: Vec<u8>) -> Self {
         Self::Bytes(bytes)
     }
+}
+
+/// How deeply a stored value may nest. What is nested more deeply than 127 values cannot be read again
+/// (`serde_json`'s limit of recursion), and an export wraps values into some more.
+pub(crate) const MAX_DEPTH: usize = 100;
+
+/// Refuses a value that nests too deeply to be read again.
+pub(crate) fn check_depth<'a>(
+    field: &str,
+    values: impl IntoIterator<Item = &'a Value>,
+) -> Result<(), briefing_core::Error> {
+    fn fits(value: &Value, left: usize) -> bool {
+        match value {
+            Value::Array(values) => left > 0 && values.iter().all(|value| fits(value, left - 1)),
+            Value::Object(fields) => left > 0 && fields.values().all(|value| fits(value, left - 1)),
+            _ => true,
+        }
+    }
+    if values.into_iter().all(|value| fits(value, MAX_DEPTH)) {
+        return Ok(());
+    }
+    let expected = format!("at most {MAX_DEPTH} levels");
+    Err(briefing_core::Error::invalid(field, "a value that nests too deeply", expected))
 }
 
 /// Writes each word of a structured value into lines.

@@ -180,6 +180,12 @@ pub enum Error {
         /// The earliest change from which the log is whole.
         floor: u64,
     },
+    /// What changed holds more text than one account of changes may; the view has to be listed anew.
+    #[error("the changes hold more than {limit_bytes} bytes of text")]
+    ChangesTooLarge {
+        /// The most bytes of an account.
+        limit_bytes: u64,
+    },
     /// A line of an import that cannot be taken in; nothing of the import was kept.
     #[error("line {line} of the import: {reason}")]
     Import {
@@ -243,6 +249,7 @@ impl Error {
             Self::Moved { .. } => "records.moved",
             Self::Forked { .. } => "records.forked",
             Self::ChangesPruned { .. } => "records.changes_pruned",
+            Self::ChangesTooLarge { .. } => "records.changes_too_large",
             Self::Import { .. } => "records.import",
             Self::Io { .. } => "records.io",
             Self::Database { .. } => "records.database",

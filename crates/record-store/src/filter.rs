@@ -111,7 +111,7 @@ impl RecordFilter {
 
     /// Whether a scope has all keys of this one's with the same values.
     pub(crate) fn admits_scope(&self, scope: &Metadata) -> bool {
-        self.scope.iter().all(|(key, value)| scope.get(key) == Some(value))
+        self.scope.iter().all(|(key, value)| scope.get(key).is_some_and(|found| is_same(found, value)))
     }
 
     /// The records that both this view and `filter` mean. A filter narrows a view and never widens it.
@@ -188,6 +188,14 @@ impl RecordFilter {
     }
 }
 
+/// Whether two values are one: whether their canonical texts are, as labels compare them. 1 is not 1.0, and -0.0 not 0.0.
+fn is_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::String(one), Value::String(other)) => one == other,
+        _ => format!("{one}") == format!("{other}"),
+    }
+}
+
 fn collection_label(collection: &str) -> String {
     format!("c{collection}")
 }
@@ -228,7 +236,7 @@ fn outside(asked: &str, field: &str, view: &[impl std::fmt::Debug]) -> Error {
 fn merged(view: &Metadata, mut scope: Metadata) -> Result<Metadata, Error> {
     for (key, value) in view {
         match scope.get(key) {
-            Some(asked) if asked != value => {
+            Some(asked) if !is_same(asked, value) => {
                 return Err(Error::OutsideView {
                     asked: format!("scope {key} = {asked}"),
                     view: format!("{key} = {value}"),

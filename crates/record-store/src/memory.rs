@@ -237,7 +237,8 @@ impl SessionMemory {
         Ok(memories)
     }
 
-    /// Forgets a memory: its content is gone, with all earlier versions.
+    /// Forgets a memory: its content and all earlier versions are not to be had from the store any more. The bytes may stay in
+    /// the database's file until their place is used again.
     ///
     /// # Errors
     /// [`Error::NotFound`] for what is no memory of this session or of all, [`Error::ReadOnly`].

@@ -203,7 +203,8 @@ pub trait RecordChanges: Send + Sync {
     /// What changed since a state, with the texts up to `max_text_bytes` each, read in one transaction.
     ///
     /// # Errors
-    /// [`Error::ChangesPruned`] where the account no longer reaches back.
+    /// [`Error::ChangesPruned`] where the account no longer reaches back; [`Error::ChangesTooLarge`] where a new listing, which
+    /// comes in pages, is due.
     async fn since(
         &self,
         view: &RecordFilter,
@@ -291,7 +292,7 @@ pub trait Runs: Send + Sync {
         limit: Option<usize>,
     ) -> Result<Vec<Snapshot>, Error>;
 
-    /// Removes all but the run's last snapshots and those that a live lease or a checkpoint names.
+    /// Removes all but the run's last snapshots and those that a live lease or the latest checkpoint names.
     ///
     /// # Errors
     /// What the provider says where it fails.
@@ -305,7 +306,7 @@ pub trait Runs: Send + Sync {
     /// Removes a snapshot that nothing names; says whether it was there.
     ///
     /// # Errors
-    /// [`Error::Value`] where a live lease or a checkpoint names it.
+    /// [`Error::Value`] where a live lease or the latest checkpoint names it.
     async fn delete_snapshot(&self, view: &RecordFilter, run: &RunId, id: &str) -> Result<bool, Error>;
 
     /// Events of a run, in the order of their sequence.

@@ -4,6 +4,7 @@ use briefing_core::{Digest, Metadata, RecordId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::content::check_depth;
 use crate::{ContentFormat, Error, RecordContent};
 
 /// A record to put.
@@ -163,6 +164,12 @@ impl NewRecord {
             return Err(
                 briefing_core::Error::invalid("if_version", "a version without an id", "an id").into()
             );
+        }
+        if let RecordContent::Json(value) = &self.content {
+            check_depth("content", [value])?;
+        }
+        for (field, facts) in [("scope", &self.scope), ("source", &self.source), ("meta", &self.meta)] {
+            check_depth(field, facts.values())?;
         }
         self.tags.sort();
         self.tags.dedup();

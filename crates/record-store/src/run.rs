@@ -4,6 +4,8 @@ use briefing_core::{Digest, Metadata, RunId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::content::check_depth;
+
 /// A checkpoint to write.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -19,7 +21,7 @@ pub struct NewCheckpoint {
     /// The state version that it gives the run: more than the run has. `None` is one more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_version: Option<u64>,
-    /// The snapshot that a recovery from it needs; it is kept as long as the checkpoint is.
+    /// The snapshot that a recovery from it needs; it is kept as long as this is the run's latest checkpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot_id: Option<String>,
 }
@@ -91,7 +93,7 @@ pub struct NewSnapshot {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_id: Option<String>,
     /// How many of the run's snapshots are kept, this one included; `None` keeps all. Checkpoints are never touched, nor a
-    /// snapshot that a live lease or a checkpoint names.
+    /// snapshot that a live lease or the run's latest checkpoint names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep_last: Option<u64>,
 }
@@ -147,7 +149,7 @@ pub struct Snapshot {
 pub struct PruneReport {
     /// How many snapshots the run still has.
     pub retained: u64,
-    /// How many of these were kept only because a lease or a checkpoint names them.
+    /// How many of these were kept only because a lease or the latest checkpoint names them.
     pub pinned: u64,
     /// How many were removed.
     pub removed: u64,
@@ -326,7 +328,8 @@ pub struct EventFilter {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NewStep {
-    /// The lease under which it is written; it must be the run's live one.
+    /// The lease under which it is written; it must be the run's live one. Without one, the step is written whoever holds the
+    /// lease: workers that share a run name theirs.
     pub lease: Option<LeaseProof>,
     /// A snapshot. A checkpoint of the same step that names none names this one.
     pub snapshot: Option<NewSnapshot>,
@@ -362,6 +365,17 @@ impl NewStep {
     pub fn checkpoint(mut self, checkpoint: NewCheckpoint) -> Self {
         self.checkpoint = Some(checkpoint);
         self
+    }
+
+    /// Refuses what could not be read again.
+    pub(crate) fn validate(&self) -> Result<(), crate::Error> {
+        let states = self.snapshot.iter().map(|snapshot| &snapshot.state);
+        check_depth("state", states.chain(self.checkpoint.iter().map(|checkpoint| &checkpoint.state)))?;
+        for event in &self.events {
+            check_depth("payload", [&event.payload])?;
+            check_depth("aggregation_scope", event.context.aggregation_scope.values())?;
+        }
+        Ok(())
     }
 
     /// Appends an event.
@@ -485,6 +499,9 @@ impl ExecutionLease {
         Err(lost(&self.run_id, proof, reason))
     }
 }
+
+/// What became of a lease of a run that has none.
+pub(crate) const NEVER_LEASED: &str = "the run was never leased";
 
 pub(crate) fn lost(run_id: &RunId, proof: &LeaseProof, reason: &'static str) -> crate::Error {
     crate::Error::LeaseLost {

@@ -1,5 +1,6 @@
 //! Search: what is asked and what comes back.
 
+use briefing_analysis::{Analyzer, QueryTerm};
 use serde::{Deserialize, Serialize};
 
 use crate::{RecordFilter, RecordRef};
@@ -29,7 +30,7 @@ pub enum SearchMethod {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SearchRequest {
-    /// What is looked for, in any words; nothing in it is syntax.
+    /// What is looked for, in any words; nothing in it is syntax. Of a query with more than 256 terms the first 256 count.
     pub query: String,
     /// Among which records.
     pub filter: RecordFilter,
@@ -72,6 +73,16 @@ impl SearchRequest {
         self.method = method;
         self
     }
+}
+
+/// The most terms of a query that are looked up.
+const MAX_TERMS: usize = 256;
+
+/// The terms of a query.
+pub(crate) fn query_terms(query: &str) -> Vec<QueryTerm> {
+    let mut terms = Analyzer::default().terms(query);
+    terms.truncate(MAX_TERMS);
+    terms
 }
 
 /// Why a record was found: the words of the query that each part of it holds, as they stand in the index.

@@ -1,9 +1,10 @@
 //! The lines of an export, and figures about a store.
 
-use briefing_core::{Metadata, RunId};
+use briefing_core::{Digest, Metadata, RunId};
 use serde::{Deserialize, Serialize};
 
-use crate::{Checkpoint, Record, RecordLink, Snapshot, StoredRuntimeEvent, Tombstone};
+use crate::content::check_depth;
+use crate::{Checkpoint, NewRecord, Record, RecordLink, Snapshot, StoredRuntimeEvent, Tombstone};
 
 /// The schema of an export; its first line carries it.
 pub const EXPORT_SCHEMA: &str = "briefing.records_export/1";
@@ -72,6 +73,48 @@ pub struct TransferReport {
     pub checkpoints: u64,
     /// Events.
     pub events: u64,
+}
+
+impl TransferLine {
+    /// What is wrong with a line that was changed, or that no store would take.
+    pub(crate) fn verify(&self) -> Result<(), String> {
+        let state = |what: &str, id: &str, state: &serde_json::Value, digest: Digest| {
+            check_depth("state", [state]).map_err(|error| error.to_string())?;
+            unchanged(what, id, Digest::of(state.to_string().as_bytes()), digest)
+        };
+        match self {
+            Self::Record(record) | Self::Version(record) => {
+                let Record { record, content } = &**record;
+                unchanged("record", record.id.as_str(), content.digest(), record.digest)?;
+                if content.format() != record.format {
+                    return Err(format!(
+                        "record {}: the content is no {}",
+                        record.id,
+                        record.format.as_str()
+                    ));
+                }
+                let valid = NewRecord::update(record, content.clone()).validated();
+                valid.map(drop).map_err(|error| error.to_string())
+            }
+            Self::Snapshot(snapshot) => state("snapshot", &snapshot.id, &snapshot.state, snapshot.digest),
+            Self::Checkpoint(checkpoint) => {
+                state("checkpoint", &checkpoint.id, &checkpoint.state, checkpoint.digest)
+            }
+            Self::Event(event) => check_depth("payload", [&event.payload]).map_err(|error| error.to_string()),
+            Self::Header { .. }
+            | Self::Tombstone(_)
+            | Self::Link(_)
+            | Self::Run { .. }
+            | Self::End { .. } => Ok(()),
+        }
+    }
+}
+
+fn unchanged(what: &str, id: &str, found: Digest, stated: Digest) -> Result<(), String> {
+    if found == stated {
+        return Ok(());
+    }
+    Err(format!("{what} {id}: the digest of what it holds is {found}, it says {stated}"))
 }
 
 impl TransferReport {

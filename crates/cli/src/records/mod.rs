@@ -198,7 +198,15 @@ async fn export(store: &RecordStore, file: Option<&Path>) -> Result<(), Failure>
     let report = match file {
         None => store.export(Box::new(io::BufWriter::new(io::stdout()))).await?,
         Some(file) => {
-            let out = File::create_new(file).map_err(|error| Failure::file(file, error))?;
+            let mut options = File::options();
+            options.write(true).create_new(true);
+            #[cfg(unix)]
+            {
+                // What only its owner may read in the store is not for others here.
+                use std::os::unix::fs::OpenOptionsExt as _;
+                options.mode(0o600);
+            }
+            let out = options.open(file).map_err(|error| Failure::file(file, error))?;
             store.export(Box::new(io::BufWriter::new(out))).await?
         }
     };

@@ -14,6 +14,7 @@ rules!(|can| can.runs && can.leases =>
     events_are_numbered_without_gaps,
     an_idempotency_key_stores_one_event,
     snapshots_are_kept_as_long_as_something_names_them,
+    retention_holds_while_steps_are_written,
     one_owner_holds_a_lease,
     a_lease_ends_by_time_by_release_and_by_a_new_claim,
 );
@@ -182,6 +183,20 @@ async fn snapshots_are_kept_as_long_as_something_names_them(bench: &Bench<'_>) -
     same("the latest", store.latest_snapshot(&run).await?, outcome.snapshot)?;
     same("checkpoints are not touched", store.checkpoint_history(&run, None, None).await?.len(), 1)?;
     refused("keeping none", store.prune_snapshots(&run, 0).await, "value.invalid")
+}
+
+async fn retention_holds_while_steps_are_written(bench: &Bench<'_>) -> Held {
+    let (store, run) = (&bench.store, run("r1")?);
+    for number in 0..20 {
+        let step = NewStep::new()
+            .snapshot(NewSnapshot::new(json!(number)).keep_last(2))
+            .checkpoint(NewCheckpoint::new(json!(number)));
+        store.commit_step(&run, step).await?;
+    }
+    let kept: Vec<_> =
+        store.snapshots(&run, None).await?.into_iter().map(|snapshot| snapshot.state).collect();
+    same("the snapshots", kept, vec![json!(19), json!(18)])?;
+    same("the checkpoints", store.checkpoint_history(&run, None, None).await?.len(), 20)
 }
 
 async fn one_owner_holds_a_lease(bench: &Bench<'_>) -> Held {

@@ -125,6 +125,11 @@ async fn an_import_is_all_or_nothing(bench: &Bench<'_>) -> Held {
         import(&other, exported.replace("export/1", "export/2")).await,
         "records.import",
     )?;
+    let changed = exported.replace("{\"n\":2}", "{\"n\":9}");
+    same("the fault", changed == exported, false)?;
+    refused("one whose checkpoint was changed", import(&other, changed).await, "records.import")?;
+    let changed = exported.replace("冷却 pump", "another pump");
+    refused("one whose record was changed", import(&other, changed).await, "records.import")?;
     let mut fewer = lines.clone();
     fewer.remove(3);
     refused("one that lost a line", import(&other, fewer.join("\n")).await, "records.import")?;

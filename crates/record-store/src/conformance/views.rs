@@ -13,6 +13,8 @@ rules!(|can| can.text_search && can.links && can.runs && can.leases =>
     a_view_bounds_every_write,
     a_filter_narrows_a_view_and_never_widens_it,
     a_run_belongs_to_the_scope_that_began_it,
+    a_view_by_other_bounds_than_a_scope_has_no_runs,
+    earlier_versions_outside_a_view_do_not_exist,
     read_only_refuses_every_write,
 );
 
@@ -47,7 +49,9 @@ async fn a_view_bounds_every_write(bench: &Bench<'_>) -> Held {
     refused("another scope", ours.put(foreign).await, "records.outside_view")?;
     let mut update = NewRecord::update(&secret, "mine now");
     update.scope.clear();
-    refused("an update", ours.put(update).await, "records.outside_view")?;
+    refused("an update", ours.put(update).await, "records.version_conflict")?;
+    let taken = NewRecord::new("notes", "x").id(secret.id.clone());
+    refused("an id that is taken", ours.put(taken).await, "records.outside_view")?;
     refused("a deletion", ours.delete(&secret.id, None).await, "records.not_found")?;
     let link = NewLink::new(mine.id, "knows", secret.id.clone());
     refused("a link", ours.link(link.clone()).await, "records.not_found")?;
@@ -100,6 +104,43 @@ async fn a_run_belongs_to_the_scope_that_began_it(bench: &Bench<'_>) -> Held {
     refused("an event", ours.append_event(&run, event).await, "records.outside_view")?;
     refused("a claim", ours.claim_lease(&run, &LeaseClaim::new("me", 1)).await, "records.outside_view")?;
     same("from the whole store", bench.store.state_version(&run).await?, 1)
+}
+
+async fn a_view_by_other_bounds_than_a_scope_has_no_runs(bench: &Bench<'_>) -> Held {
+    let run = run("r1")?;
+    bench.store.put_checkpoint(&run, NewCheckpoint::new(json!(1))).await?;
+    for bounds in [
+        RecordFilter::new().collection("notes"),
+        RecordFilter::new().kind("k"),
+        RecordFilter::new().tag("t"),
+        RecordFilter::new().id(id("n1")?).scope("tenant", "a"),
+    ] {
+        let view = bench.store.view(&bounds)?;
+        let code = "records.outside_view";
+        refused("the latest checkpoint", view.latest_checkpoint(&run).await, code)?;
+        refused("events", view.events(&run, &crate::EventFilter::default()).await, code)?;
+        refused("the lease", view.lease(&run).await, code)?;
+        refused("a claim", view.claim_lease(&run, &LeaseClaim::new("me", 1)).await, code)?;
+    }
+    let (ours, unknown) = (bench.store.view(&tenant("a"))?, super::run("r2")?);
+    same("pruning what is not there", ours.prune_snapshots(&unknown, 1).await?.retained, 0)?;
+    let theirs = bench.store.view(&tenant("b"))?;
+    same("makes no run", theirs.append_event(&unknown, NewEvent::new("e", json!(1))).await?.sequence, 1)
+}
+
+async fn earlier_versions_outside_a_view_do_not_exist(bench: &Bench<'_>) -> Held {
+    let first = bench.store.put(NewRecord::new("notes", "the secret").scope("tenant", "a")).await?;
+    let mut update = NewRecord::update(&first, "for b");
+    update.scope.insert("tenant".to_owned(), json!("b"));
+    let second = bench.store.put(update).await?;
+    let theirs = bench.store.view(&tenant("b"))?;
+    same("the history", theirs.history(&first.id).await?, vec![second])?;
+    refused(
+        "the first version",
+        theirs.read_version(&first.id, 1, Window::WHOLE).await,
+        "records.not_found",
+    )?;
+    same("the whole history", bench.store.history(&first.id).await?.len(), 2)
 }
 
 async fn read_only_refuses_every_write(bench: &Bench<'_>) -> Held {

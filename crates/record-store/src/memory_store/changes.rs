@@ -15,7 +15,7 @@ use crate::{ContentFormat, Error, Order, RecordContentSegment, RecordCursor, Rec
 const MAX_MARKS: usize = 1_024;
 
 /// The most text of one page, in bytes; a page always holds at least one record.
-const PAGE_TEXT_BYTES: u64 = 32 * 1024 * 1024;
+const PAGE_TEXT_BYTES: u64 = 512 * 1024;
 
 /// The account of changes.
 #[derive(Debug, Clone, Default)]

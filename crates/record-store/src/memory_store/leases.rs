@@ -6,7 +6,7 @@ use briefing_core::{Error as ValueError, RunId};
 use super::runs::Run;
 use super::{MemoryBackend, in_range};
 use crate::port::Leases;
-use crate::run::lost;
+use crate::run::{NEVER_LEASED, lost};
 use crate::{Error, ExecutionLease, LeaseClaim, LeaseProof, RecordFilter};
 
 impl Run {
@@ -17,7 +17,7 @@ impl Run {
         proof: &LeaseProof,
         now: u64,
     ) -> Result<&ExecutionLease, Error> {
-        let lease = self.lease.as_ref().ok_or_else(|| lost(id, proof, "the run was never leased"))?;
+        let lease = self.lease.as_ref().ok_or_else(|| lost(id, proof, NEVER_LEASED))?;
         lease.check(proof, now)?;
         Ok(lease)
     }
@@ -76,6 +76,9 @@ impl Leases for MemoryBackend {
         snapshot_id: Option<&str>,
     ) -> Result<ExecutionLease, Error> {
         let mut state = self.state();
+        if state.runs.seen(view, run).is_none() {
+            return Err(lost(run, proof, NEVER_LEASED));
+        }
         let mut draft = state.runs.draft(view, run)?;
         let now = self.environment.now_unix_millis();
         let mut lease = draft.run.held_lease(run, proof, now)?.clone();
@@ -98,6 +101,9 @@ impl Leases for MemoryBackend {
         proof: &LeaseProof,
     ) -> Result<ExecutionLease, Error> {
         let mut state = self.state();
+        if state.runs.seen(view, run).is_none() {
+            return Err(lost(run, proof, NEVER_LEASED));
+        }
         let mut draft = state.runs.draft(view, run)?;
         let now = self.environment.now_unix_millis();
         let mut lease = draft.run.held_lease(run, proof, now)?.clone();

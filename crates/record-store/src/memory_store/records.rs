@@ -155,9 +155,9 @@ impl State {
         let old = &existing.latest.record;
         let version = old.version;
         if !view.admits(old) {
-            return Err(Error::OutsideView {
-                asked: format!("record {id}"),
-                view: "other bounds".to_owned(),
+            return Err(match expected {
+                Some(expected) => Error::VersionConflict { id, expected, actual: None },
+                None => Error::OutsideView { asked: format!("record {id}"), view: "other bounds".to_owned() },
             });
         }
         match expected {
@@ -330,7 +330,9 @@ impl Records for MemoryBackend {
         let state = self.state();
         let (_, living) = state.seen(view, id)?;
         let versions = std::iter::once(&living.latest).chain(living.earlier.values().rev());
-        Ok(versions.map(|version| version.record.clone()).collect())
+        // An earlier version may have belonged to somebody else.
+        let seen = versions.map(|version| &version.record).filter(|record| view.admits(record));
+        Ok(seen.cloned().collect())
     }
 
     async fn read_bounded(
@@ -348,6 +350,7 @@ impl Records for MemoryBackend {
                 Some(version) => living
                     .earlier
                     .get(&in_range(version)?)
+                    .filter(|found| view.admits(&found.record))
                     .cloned()
                     .ok_or_else(|| Error::not_found("version", format!("{id} v{version}")))?,
             }

@@ -178,11 +178,11 @@ impl Run {
         }
     }
 
-    /// The snapshots that something names: a checkpoint of the run, or its live lease.
+    /// The snapshots that something names: the latest checkpoint of the run, or its live lease.
     fn pinned(&self, now: u64) -> BTreeSet<String> {
         let lease = self.lease.as_ref().filter(|lease| lease.is_live(now));
-        let checkpoints = self.checkpoints.iter().filter_map(|checkpoint| checkpoint.snapshot_id.clone());
-        checkpoints.chain(lease.and_then(|lease| lease.snapshot_id.clone())).collect()
+        let latest = self.checkpoints.last().and_then(|checkpoint| checkpoint.snapshot_id.clone());
+        latest.into_iter().chain(lease.and_then(|lease| lease.snapshot_id.clone())).collect()
     }
 
     fn prune(&mut self, keep_last: u64, now: u64) -> Result<PruneReport, Error> {
@@ -392,6 +392,9 @@ impl Runs for MemoryBackend {
         keep_last: u64,
     ) -> Result<PruneReport, Error> {
         let mut state = self.state();
+        if state.runs.seen(view, run).is_none() {
+            return Ok(PruneReport::default());
+        }
         let mut draft = state.runs.draft(view, run)?;
         let report = draft.run.prune(keep_last, self.environment.now_unix_millis())?;
         state.runs.keep(draft);
@@ -402,7 +405,7 @@ impl Runs for MemoryBackend {
         let mut state = self.state();
         let Some(seen) = state.runs.seen(view, run) else { return Ok(false) };
         if seen.pinned(self.environment.now_unix_millis()).contains(id) {
-            let free = "a snapshot that no checkpoint and no live lease names";
+            let free = "a snapshot that neither the latest checkpoint nor a live lease names";
             return Err(ValueError::invalid("snapshot_id", id, free).into());
         }
         let Some(run) = state.runs.runs.get_mut(run) else { return Ok(false) };

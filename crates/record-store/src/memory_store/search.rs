@@ -9,6 +9,7 @@ use briefing_analysis::{Analyzer, QueryTerm, TermKind};
 use super::MemoryBackend;
 use super::records::{Version, check_bounds};
 use crate::port::TextSearch;
+use crate::search::query_terms;
 use crate::{Error, HitReason, SearchHit, SearchRequest};
 
 /// How much more a word says in a summary than in a body.
@@ -38,7 +39,7 @@ struct Word {
 
 impl Query {
     fn new(query: &str) -> Self {
-        let terms = Analyzer::default().terms(query);
+        let terms = query_terms(query);
         let mut groups: Vec<Vec<(usize, &QueryTerm)>> = Vec::new();
         for (at, term) in terms.iter().enumerate() {
             match groups.last_mut().filter(|group| group.iter().any(|(_, other)| other.group == term.group)) {

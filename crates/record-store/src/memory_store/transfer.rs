@@ -179,6 +179,7 @@ impl<'a> Import<'a> {
     /// What is wrong with a line that cannot be taken in.
     fn take(&mut self, line: TransferLine) -> Result<(), String> {
         let told = |error: Error| error.to_string();
+        line.verify()?;
         match line {
             TransferLine::Header { .. } | TransferLine::End { .. } => Ok(()),
             TransferLine::Record(record) => {

@@ -27,6 +27,17 @@ pub(super) struct Views {
     /// Tells these views from others in a revision.
     print: String,
     listed: Mutex<Listed>,
+    /// The record at which the last page was cut, so that the next one does not describe it again.
+    cut: Mutex<Option<Cut>>,
+}
+
+/// A record with more descriptors than a page had room for.
+#[derive(Debug)]
+struct Cut {
+    revision: Revision,
+    view: usize,
+    after: Option<RecordCursor>,
+    described: Described,
 }
 
 /// What this source has told about its records.
@@ -61,6 +72,7 @@ impl Views {
             options,
             print,
             listed: Mutex::default(),
+            cut: Mutex::default(),
         })
     }
 
@@ -101,32 +113,29 @@ impl Views {
         let (mut descriptors, mut diagnostics) = (Vec::new(), Vec::new());
         while descriptors.len() < limit {
             let Some(store) = self.stores.get(place.view) else { break };
-            let wanted = limit - descriptors.len();
-            let max_text_bytes = self.options.max_text_bytes;
-            let page = store.changes()?.page(store.bounds(), place.after, wanted, max_text_bytes).await?;
-            if self.states_of(revision.as_str()).and_then(|states| states.get(place.view).copied())
-                != Some(page.state)
-            {
-                return Err(moved(&revision));
-            }
-            let described = self.described(place.view, &revision, page.records).await?;
+            let (described, more) = match self.take_cut(&revision, &place) {
+                Some(described) => (vec![described], true),
+                None => self.next(store, &revision, &place, limit - descriptors.len()).await?,
+            };
             for (at, parts, diagnostic) in described {
                 if place.part == 0 {
                     diagnostics.extend(diagnostic);
                 }
                 let room = limit - descriptors.len();
                 let (skip, all) = (place.part, parts.len());
-                descriptors.extend(parts.into_iter().skip(skip).take(room));
                 if all.saturating_sub(skip) > room {
+                    descriptors.extend(parts.iter().skip(skip).take(room).cloned());
+                    self.keep_cut(&revision, &place, (at, parts, None));
                     place.part += room;
                     break;
                 }
+                descriptors.extend(parts.into_iter().skip(skip));
                 (place.after, place.part) = (Some(at), 0);
                 if descriptors.len() == limit {
                     break;
                 }
             }
-            if place.part == 0 && !page.more && descriptors.len() < limit {
+            if place.part == 0 && !more && descriptors.len() < limit {
                 place = Place { view: place.view + 1, ..Place::default() };
             }
         }
@@ -138,6 +147,36 @@ impl Views {
         };
         let page = DescriptorPage::new(self.source_id.clone(), revision, descriptors, next)?;
         Ok(page.with_diagnostics(diagnostics))
+    }
+
+    /// The next records of a listing with their descriptors, and whether more come.
+    async fn next(
+        &self,
+        store: &RecordStore,
+        revision: &Revision,
+        place: &Place,
+        limit: usize,
+    ) -> Result<(Vec<Described>, bool), SourceError> {
+        let max_text_bytes = self.options.max_text_bytes;
+        let page = store.changes()?.page(store.bounds(), place.after, limit, max_text_bytes).await?;
+        let states = self.states_of(revision.as_str());
+        if states.and_then(|states| states.get(place.view).copied()) != Some(page.state) {
+            return Err(moved(revision));
+        }
+        Ok((self.described(place.view, revision, page.records).await?, page.more))
+    }
+
+    fn keep_cut(&self, revision: &Revision, place: &Place, described: Described) {
+        let (revision, view, after) = (revision.clone(), place.view, place.after);
+        let cut = Cut { revision, view, after, described };
+        *self.cut.lock().unwrap_or_else(PoisonError::into_inner) = Some(cut);
+    }
+
+    fn take_cut(&self, revision: &Revision, place: &Place) -> Option<Described> {
+        let mut cut = self.cut.lock().unwrap_or_else(PoisonError::into_inner);
+        let fits =
+            |cut: &mut Cut| cut.revision == *revision && cut.view == place.view && cut.after == place.after;
+        cut.take_if(fits).filter(|_| place.part > 0).map(|cut| cut.described)
     }
 
     /// The descriptors of records; cutting texts into passages happens where it blocks nobody.

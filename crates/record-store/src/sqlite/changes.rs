@@ -21,8 +21,12 @@ const FLOOR: &str = "changes_floor";
 /// How many views are remembered.
 const MAX_MARKS: usize = 1_024;
 
-/// The most text of one page, in bytes; a page always holds at least one record.
-const PAGE_TEXT_BYTES: u64 = 32 * 1024 * 1024;
+/// The most text of one page, in bytes; a page always holds at least one record. About as much as a page of passages holds,
+/// so that little is read in vain.
+const PAGE_TEXT_BYTES: u64 = 512 * 1024;
+
+/// The most text of an account of changes, in bytes.
+const CHANGES_TEXT_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The last change of the log.
 pub(super) fn head(connection: &Connection) -> Outcome<u64> {
@@ -288,9 +292,14 @@ impl RecordChanges for SqliteBackend {
             }
             drop(rows);
             let mut changes = Vec::with_capacity(places.len());
+            let mut bytes = 0;
             for place in places {
                 let row = rows::row_with_content(connection, place)?;
                 let row = row.filter(|(row, _)| view.admits(&row.record));
+                bytes += row.as_ref().map_or(0, |(row, _)| row.record.size_bytes.min(max_text_bytes));
+                if bytes > CHANGES_TEXT_BYTES {
+                    return Err(Error::ChangesTooLarge { limit_bytes: CHANGES_TEXT_BYTES }.into());
+                }
                 changes.push(match row {
                     Some(row) => ViewChange::Upsert(Box::new(viewed(connection, row, max_text_bytes)?)),
                     None => ViewChange::Remove(RecordCursor::at(from_db(place))),

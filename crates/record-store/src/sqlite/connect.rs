@@ -29,20 +29,22 @@ pub(super) fn writer(
     busy_timeout: Duration,
     environment: &dyn Environment,
 ) -> Result<Connection, Error> {
-    let folder = path.parent().unwrap_or(path);
-    make_folder(folder)?;
-    let looks = schema::look(path)?;
-    if looks == Looks::New {
+    make_folders(path)?;
+    if schema::look(path)? == Looks::New {
         make_file(path)?;
     }
     let told = |fail: Fail| fail.told(path, "opening the database", busy_timeout);
     let mut connection = Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_WRITE))
         .map_err(|error| told(error.into()))?;
     set_up(&connection, busy_timeout).map_err(|error| told(error.into()))?;
-    if looks == Looks::New {
+    // This also brings a transaction to its end in whose middle a writer was killed, be it the one that made the tables.
+    let version: i64 = connection
+        .query_row("PRAGMA user_version", [], |row| row.get(0))
+        .map_err(|error| told(error.into()))?;
+    if version < schema::SCHEMA_VERSION {
         schema::prepare(&mut connection, path, environment).map_err(told)?;
     }
-    let wal = uses_log(journal, || on_network(folder))?;
+    let wal = uses_log(journal, || on_network(path.parent().unwrap_or(path)))?;
     journal_mode(&connection, wal, busy_timeout).map_err(|error| told(error.into()))?;
     let synchronous = match durability {
         Durability::Full => "FULL",
@@ -150,8 +152,9 @@ fn set_up(connection: &Connection, busy_timeout: Duration) -> rusqlite::Result<(
     connection.execute_batch("PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32000;")
 }
 
-/// Makes a folder that only its owner may enter, with those above it.
-fn make_folder(folder: &Path) -> Result<(), Error> {
+/// Makes the folder of the database, which only its owner may enter, with those above it.
+pub(super) fn make_folders(path: &Path) -> Result<(), Error> {
+    let folder = path.parent().unwrap_or(path);
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

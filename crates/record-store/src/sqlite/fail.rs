@@ -52,6 +52,16 @@ impl Fail {
             Self::Damaged(detail) => return Error::Corrupt { path: path(), detail },
             Self::Sql(error) => error,
         };
+        // A log or journal that only a writer may bring to its end (<https://www.sqlite.org/rescode.html>).
+        const READONLY_RECOVERY: i32 = 264;
+        const READONLY_CANTLOCK: i32 = 520;
+        const READONLY_ROLLBACK: i32 = 776;
+        const READONLY_CANTINIT: i32 = 1_288;
+        let extended = error.sqlite_error().map(|error| error.extended_code);
+        if let Some(READONLY_RECOVERY | READONLY_CANTLOCK | READONLY_ROLLBACK | READONLY_CANTINIT) = extended
+        {
+            return Error::RecoveryNeeded { path: path() };
+        }
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseCorrupt) => Error::Corrupt { path: path(), detail: error.to_string() },
             Some(ErrorCode::NotADatabase) => Error::Foreign { path: path(), found: error.to_string() },

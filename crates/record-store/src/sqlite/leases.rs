@@ -9,7 +9,7 @@ use super::fail::{Outcome, from_db, to_db};
 use super::runs::{self, RunRow};
 use super::writer::Tx;
 use crate::port::Leases;
-use crate::run::lost;
+use crate::run::{NEVER_LEASED, lost};
 use crate::{Error, ExecutionLease, LeaseClaim, LeaseProof, RecordFilter};
 
 fn select(connection: &Connection, row: &RunRow, run: &RunId) -> Outcome<Option<ExecutionLease>> {
@@ -58,6 +58,12 @@ fn write(tx: &Tx<'_>, row: &RunRow, lease: &ExecutionLease) -> Outcome<()> {
     Ok(())
 }
 
+/// The run of a lease. One that the view does not see was never leased in it.
+fn seen(tx: &Tx<'_>, view: &RecordFilter, run: &RunId, proof: &LeaseProof) -> Outcome<RunRow> {
+    let row = runs::seen(tx.connection, view, run)?;
+    row.ok_or_else(|| lost(run, proof, NEVER_LEASED).into())
+}
+
 /// Refuses a proof that is not of the run's live lease.
 pub(super) fn check(
     connection: &Connection,
@@ -66,7 +72,7 @@ pub(super) fn check(
     proof: &LeaseProof,
     now: u64,
 ) -> Outcome<ExecutionLease> {
-    let lease = select(connection, row, run)?.ok_or_else(|| lost(run, proof, "the run was never leased"))?;
+    let lease = select(connection, row, run)?.ok_or_else(|| lost(run, proof, NEVER_LEASED))?;
     lease.check(proof, now)?;
     Ok(lease)
 }
@@ -139,7 +145,7 @@ impl Leases for SqliteBackend {
         let (view, run, proof) = (view.clone(), run.clone(), proof.clone());
         let (snapshot_id, environment) = (snapshot_id.map(str::to_owned), self.environment.clone());
         self.write("renewing a lease", move |tx| {
-            let row = runs::open(tx, &view, &run)?;
+            let row = seen(tx, &view, &run, &proof)?;
             let now = environment.now_unix_millis();
             let mut lease = check(tx.connection, &row, &run, &proof, now)?;
             if let Some(id) = &snapshot_id {
@@ -164,7 +170,7 @@ impl Leases for SqliteBackend {
         let (view, run, proof) = (view.clone(), run.clone(), proof.clone());
         let environment = self.environment.clone();
         self.write("releasing a lease", move |tx| {
-            let row = runs::open(tx, &view, &run)?;
+            let row = seen(tx, &view, &run, &proof)?;
             let now = environment.now_unix_millis();
             let mut lease = check(tx.connection, &row, &run, &proof, now)?;
             lease.released_at_millis = Some(now);

@@ -1,14 +1,14 @@
 //! Figures, checks and copies of the whole database.
 
 use std::fs;
-use std::io::{BufRead, Write};
+use std::io::{BufRead, BufReader, Seek, Write};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use briefing_core::{Digest, RunId};
-use rusqlite::Connection;
-use rusqlite::backup::Backup;
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OptionalExtension};
 
 use super::SqliteBackend;
 use super::fail::{Fail, Outcome, from_db};
@@ -17,9 +17,10 @@ use super::rows::{self, COLUMNS, Kept};
 use super::terms::Terms;
 use super::writer::Tx;
 use super::{changes, links, runs, schema};
+use crate::filter::Labels;
 use crate::port::Maintenance;
 use crate::transfer::{EXPORT_SCHEMA, StoreStats, TransferLine, TransferReport};
-use crate::{Error, LinkFilter, NewRecord, Record, RecordFilter, Tombstone};
+use crate::{Error, LinkFilter, NewRecord, Record, RecordFilter, RecordRef, Tombstone};
 
 fn count(connection: &Connection, table: &str) -> Outcome<u64> {
     let sql = format!("SELECT count(*) FROM {table}");
@@ -61,11 +62,24 @@ fn check(connection: &Connection) -> Outcome<Vec<String>> {
             };
             let stored = rows::stored(connection, &row, kept)?;
             let record = &row.record;
+            if let Kept::Latest = kept {
+                wrong.extend(labels_differ(connection, &row)?);
+            }
             if Digest::of(&stored) != record.digest {
                 wrong.push(format!(
                     "record {} version {}: the content is not what was put",
                     record.id, record.version
                 ));
+            }
+        }
+    }
+    for table in ["checkpoints", "snapshots"] {
+        let mut select = connection.prepare(&format!("SELECT id, digest, state FROM {table}"))?;
+        let mut found = select.query([])?;
+        while let Some(row) = found.next()? {
+            let (id, state): (String, String) = (row.get(0)?, row.get(2)?);
+            if Digest::of(state.as_bytes()) != rows::digest_of(&row.get::<_, Vec<u8>>(1)?)? {
+                wrong.push(format!("{table} {id}: the state is not what was put"));
             }
         }
     }
@@ -92,6 +106,21 @@ fn check(connection: &Connection) -> Outcome<Vec<String>> {
         }
     }
     Ok(wrong)
+}
+
+/// Says so where a record's labels are not those that its row tells.
+fn labels_differ(connection: &Connection, row: &rows::RecordRow) -> Outcome<Option<String>> {
+    let RecordRef { collection, kind, scope, tags, .. } = &row.record;
+    let texts = Labels { collection, kind: kind.as_deref(), scope, tags }.texts();
+    let mut borne = connection.prepare_cached(
+        "SELECT 1 FROM record_labels WHERE record = ?2 AND label = (SELECT id FROM labels WHERE text = ?1)",
+    )?;
+    for text in &texts {
+        if borne.query_row((text, row.number), |_| Ok(())).optional()?.is_none() {
+            return Ok(Some(format!("record {}: it is not listed under {text:?}", row.record.id)));
+        }
+    }
+    Ok(None)
 }
 
 fn export(
@@ -299,6 +328,7 @@ fn import(tx: &mut Tx<'_>, input: &mut dyn BufRead) -> Outcome<TransferReport> {
             _ => {}
         }
         report.count(&line);
+        line.verify().map_err(fault)?;
         import.take(line).map_err(|fail| match fail {
             Fail::Store(error) => fault(error.to_string()),
             Fail::Damaged(detail) => fault(detail),
@@ -321,12 +351,22 @@ fn import(tx: &mut Tx<'_>, input: &mut dyn BufRead) -> Outcome<TransferReport> {
     }
 }
 
+/// An input as a file of its own.
+fn spool(input: &mut dyn BufRead) -> std::io::Result<BufReader<fs::File>> {
+    let mut file = tempfile::tempfile()?;
+    std::io::copy(input, &mut file)?;
+    file.rewind()?;
+    Ok(BufReader::new(file))
+}
+
 fn backup(connection: &Connection, to: &Path) -> Outcome<()> {
     let mut copy = Connection::open(to)?;
     let backup = Backup::new(connection, &mut copy)?;
     // All pages in one step: one moment of the store.
-    backup.step(-1)?;
-    Ok(())
+    match backup.step(-1)? {
+        StepResult::Done => Ok(()),
+        _ => Err(Error::Busy { waited_millis: 0 }.into()),
+    }
 }
 
 #[async_trait]
@@ -398,7 +438,13 @@ impl Maintenance for SqliteBackend {
 
     async fn import(&self, mut input: Box<dyn BufRead + Send>) -> Result<TransferReport, Error> {
         let writer = self.writer("importing")?;
-        writer.write_much("importing", move |tx| import(tx, &mut *input)).await
+        let path = self.path.clone();
+        // All is read before the writer is asked for: a slow input must not keep others from writing.
+        let mut spooled = super::off_thread(move || {
+            spool(&mut *input).map_err(|error| Error::io("the import cannot be read", &path, error))
+        })
+        .await?;
+        writer.write_much("importing", move |tx| import(tx, &mut spooled)).await
     }
 
     async fn prune_changes(&self, keep: u64) -> Result<u64, Error> {

@@ -25,6 +25,7 @@ use std::sync::Arc;
 
 use briefing_core::Environment;
 use rusqlite::Connection;
+use tokio::sync::Semaphore;
 
 use self::changes::Marks;
 use self::fail::Outcome;
@@ -35,12 +36,17 @@ use crate::Error;
 use crate::port::{Leases, Links, Maintenance, RecordBackend, RecordChanges, Records, Runs, TextSearch};
 use crate::store::{Options, StoreMode};
 
+/// How many reads of one handle run at the same time.
+const READERS: usize = 8;
+
 /// An open database.
 #[derive(Debug)]
 pub(crate) struct SqliteBackend {
     path: PathBuf,
     store_id: String,
     readers: Arc<Readers>,
+    /// How many may read at the same time; more wait.
+    reading: Arc<Semaphore>,
     /// `None` in read_only.
     writer: Option<Arc<Writer>>,
     environment: Arc<dyn Environment>,
@@ -85,6 +91,7 @@ impl SqliteBackend {
             store_id,
             writer,
             readers,
+            reading: Arc::new(Semaphore::new(READERS)),
             environment: Arc::clone(&options.environment),
             marks: Arc::default(),
             opened_by: std::process::id(),
@@ -119,8 +126,14 @@ impl SqliteBackend {
         work: impl Fn(&Connection) -> Outcome<T> + Send + 'static,
     ) -> Result<T, Error> {
         self.ensure_own_process(std::process::id())?;
+        let permit = Arc::clone(&self.reading).acquire_owned().await.map_err(|_| Error::Interrupted)?;
         let readers = Arc::clone(&self.readers);
-        off_thread(move || readers.read(doing, work)).await
+        off_thread(move || {
+            let read = readers.read(doing, work);
+            drop(permit);
+            read
+        })
+        .await
     }
 }
 

@@ -13,7 +13,7 @@ use super::schema::{self, Looks};
 use crate::Error;
 
 /// How many idle connections are kept.
-const MAX_IDLE: usize = 4;
+const MAX_IDLE: usize = 8;
 
 /// How often a read beside a writer that appears is begun again.
 const TRIES: usize = 5;

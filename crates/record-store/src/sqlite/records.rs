@@ -5,7 +5,7 @@ use briefing_core::{Digest, Environment, RecordId};
 use rusqlite::OptionalExtension;
 
 use super::SqliteBackend;
-use super::fail::{Fail, Outcome, from_db, to_db};
+use super::fail::{Outcome, from_db, to_db};
 use super::rows::{self, COLUMNS, Kept, RecordRow};
 use super::select::Selection;
 use super::terms::Terms;
@@ -82,6 +82,9 @@ pub(super) fn put(
     let now = environment.now_unix_millis();
     let Some(id) = prepared.new.id.clone() else {
         let id = RecordId::new(environment.new_id("rec"))?;
+        if let Some(existing) = rows::row_of(tx.connection, &id)? {
+            return Err(Error::Exists { id, version: existing.record.version }.into());
+        }
         return insert(
             tx,
             id,
@@ -94,7 +97,13 @@ pub(super) fn put(
         (Some(existing), expected) => {
             let version = existing.record.version;
             if !view.admits(&existing.record) {
-                return Err(outside_view(&id));
+                return Err(match expected {
+                    Some(expected) => Error::VersionConflict { id, expected, actual: None },
+                    None => {
+                        Error::OutsideView { asked: format!("record {id}"), view: "other bounds".to_owned() }
+                    }
+                }
+                .into());
             }
             match expected {
                 None => Err(Error::Exists { id, version }.into()),
@@ -110,10 +119,6 @@ pub(super) fn put(
             insert(tx, id, prepared, &Stamp { version, created_at_millis: now, updated_at_millis: now })
         }
     }
-}
-
-fn outside_view(id: &RecordId) -> Fail {
-    Error::OutsideView { asked: format!("record {id}"), view: "other bounds".to_owned() }.into()
 }
 
 /// The last version of a record that was deleted; 0 where there was none.
@@ -447,6 +452,8 @@ impl Records for SqliteBackend {
             for row in earlier {
                 history.push(row?.read()?.record);
             }
+            // An earlier version may have belonged to somebody else.
+            history.retain(|version| view.admits(version));
             Ok(history)
         })
         .await
@@ -470,8 +477,9 @@ impl Records for SqliteBackend {
                     let mut select = connection.prepare_cached(&sql)?;
                     let raw =
                         select.query_row((latest.number, to_db(version)?), rows::record_row).optional()?;
-                    let raw = raw.ok_or_else(|| Error::not_found("version", format!("{id} v{version}")))?;
-                    (raw.read()?, Kept::Earlier)
+                    let row = raw.map(rows::Raw::read).transpose()?.filter(|row| view.admits(&row.record));
+                    let row = row.ok_or_else(|| Error::not_found("version", format!("{id} v{version}")))?;
+                    (row, Kept::Earlier)
                 }
             };
             let cut = rows::window(connection, &row, kept, window)?;

@@ -279,8 +279,10 @@ pub(super) fn write_event(tx: &Tx<'_>, row: &RunRow, event: &StoredRuntimeEvent)
     Ok(())
 }
 
-/// The snapshots that something names: a checkpoint of the run, or its live lease.
-const PINNED: &str = "(SELECT snapshot FROM checkpoints WHERE run = ?1 AND snapshot IS NOT NULL
+/// The snapshots that something names: the latest checkpoint of the run, or its live lease.
+const PINNED: &str = "(SELECT snapshot FROM
+         (SELECT snapshot FROM checkpoints WHERE run = ?1 ORDER BY number DESC LIMIT 1)
+     WHERE snapshot IS NOT NULL
      UNION SELECT snapshot FROM leases
      WHERE run = ?1 AND snapshot IS NOT NULL AND released_at IS NULL AND until > ?2)";
 
@@ -467,9 +469,9 @@ impl Runs for SqliteBackend {
         keep_last: u64,
     ) -> Result<PruneReport, Error> {
         let (view, run, environment) = (view.clone(), run.clone(), self.environment.clone());
-        self.write("pruning snapshots", move |tx| {
-            let row = open(tx, &view, &run)?;
-            prune(tx, &row, keep_last, environment.now_unix_millis())
+        self.write("pruning snapshots", move |tx| match seen(tx.connection, &view, &run)? {
+            Some(row) => prune(tx, &row, keep_last, environment.now_unix_millis()),
+            None => Ok(PruneReport::default()),
         })
         .await
     }
@@ -483,7 +485,7 @@ impl Runs for SqliteBackend {
             let pinned = format!("SELECT 1 WHERE ?3 IN {PINNED}");
             let mut pinned = tx.connection.prepare_cached(&pinned)?;
             if pinned.query_row((row.number, now, &id), |_| Ok(())).optional()?.is_some() {
-                let free = "a snapshot that no checkpoint and no live lease names";
+                let free = "a snapshot that neither the latest checkpoint nor a live lease names";
                 return Err(ValueError::invalid("snapshot_id", &id, free).into());
             }
             let mut delete =

@@ -221,7 +221,8 @@ pub(super) fn look(path: &Path) -> Result<Looks, Error> {
     if newer || application_id != APPLICATION_ID {
         // Whose database it is can only be told of one that is sound.
         probe(path).map_err(|error| Error::Corrupt { path: path.to_owned(), detail: error.to_string() })?;
-        return Err(if newer {
+        // Whoever marks databases as their own does not number ours.
+        return Err(if newer && [0, APPLICATION_ID].contains(&application_id) {
             let found = user_version.into();
             Error::NewerSchema { path: path.to_owned(), found, supported: SCHEMA_VERSION }
         } else {

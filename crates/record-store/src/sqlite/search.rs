@@ -12,6 +12,7 @@ use super::fail::Outcome;
 use super::rows::{self, INLINE_BYTES, Kept, RecordRow};
 use super::select::Selection;
 use crate::port::TextSearch;
+use crate::search::query_terms;
 use crate::{Error, HitReason, SearchHit, SearchRequest};
 
 /// How much more a word says in a summary than in a body.
@@ -29,7 +30,7 @@ struct Expressions {
 impl Expressions {
     /// `None` where the query has no word.
     fn new(query: &str) -> Option<Self> {
-        let terms = Analyzer::default().terms(query);
+        let terms = query_terms(query);
         let mut groups: Vec<Vec<&QueryTerm>> = Vec::new();
         for term in &terms {
             match groups.last_mut().filter(|group| group.iter().any(|other| other.group == term.group)) {

@@ -6,6 +6,9 @@ use rusqlite::{Connection, OptionalExtension, params_from_iter};
 use super::fail::{Outcome, to_db};
 use crate::{Order, RecordFilter};
 
+/// A longer list of labels is passed as one value, and not walked label by label.
+const LISTED: usize = 8;
+
 /// How many rows of a label are counted to find the rarest one.
 const PROBE: i64 = 2_000;
 
@@ -77,18 +80,17 @@ impl Selection {
     pub(super) fn conditions(&self, number: &str, from: usize) -> Sql {
         let mut sql = Sql::default();
         for group in self.groups.iter().skip(from) {
+            let (list, values) = listed(group);
             let test = format!(
-                " AND EXISTS(SELECT 1 FROM record_labels WHERE label IN ({}) AND record = {number})",
-                marks(group.len())
+                " AND EXISTS(SELECT 1 FROM record_labels WHERE label IN ({list}) AND record = {number})"
             );
-            sql.push(&test, group.iter().map(|label| Value::Integer(*label)));
+            sql.push(&test, values);
         }
         if !self.ids.is_empty() {
             let test = format!(
-                " AND {number} IN (SELECT number FROM records WHERE id IN ({}))",
-                marks(self.ids.len())
+                " AND {number} IN (SELECT number FROM records WHERE id IN (SELECT value FROM json_each(?)))"
             );
-            sql.push(&test, self.ids.iter().cloned().map(Value::Text));
+            sql.push(&test, [Value::Text(serde_json::json!(self.ids).to_string())]);
         }
         for (bound, sign) in [(self.created_from, ">="), (self.created_before, "<")] {
             if let Some(millis) = bound {
@@ -119,7 +121,7 @@ impl Selection {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let mut sql = Sql::default();
         // Each label of the rarest group is walked in order; the rest is tested row by row.
-        match self.groups.first().filter(|_| self.ids.is_empty()) {
+        match self.groups.first().filter(|group| self.ids.is_empty() && group.len() <= LISTED) {
             None => {
                 sql.push(&format!("SELECT number FROM records WHERE number {sign} ?"), [after.into()]);
                 let conditions = self.conditions("records.number", 0);
@@ -186,7 +188,12 @@ fn frequency(connection: &Connection, group: &[i64]) -> Outcome<i64> {
     Ok(sum)
 }
 
-/// `?, ?, ?`
-pub(super) fn marks(count: usize) -> String {
-    vec!["?"; count].join(", ")
+/// A list of labels as SQL, with its values.
+fn listed(labels: &[i64]) -> (String, Vec<Value>) {
+    if labels.len() <= LISTED {
+        let values = labels.iter().map(|label| Value::Integer(*label));
+        return (vec!["?"; labels.len()].join(", "), values.collect());
+    }
+    let all = serde_json::json!(labels).to_string();
+    ("SELECT value FROM json_each(?)".to_owned(), vec![Value::Text(all)])
 }

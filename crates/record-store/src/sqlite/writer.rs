@@ -1,6 +1,7 @@
 //! The writer: one thread for each database, which puts waiting writes into one commit.
 
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 use std::thread;
@@ -26,16 +27,19 @@ const LABELS: usize = 65_536;
 /// How many bytes of search terms may wait for the end of their transaction.
 const WAITING_TERMS: usize = 16 << 20;
 
-/// The writers of this process: one for each database and way of writing.
-static WRITERS: LazyLock<Mutex<HashMap<Key, Weak<Writer>>>> = LazyLock::new(Mutex::default);
+/// The writers of this process: one for each database and way of writing. Each has a lock of its own, so that a database that
+/// is slow to open keeps nobody else waiting.
+static WRITERS: LazyLock<Mutex<HashMap<Key, Entry>>> = LazyLock::new(Mutex::default);
+
+type Entry = Arc<Mutex<Weak<Writer>>>;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Key {
     path: PathBuf,
-    /// Another file under the same path is another database.
-    file: Option<(u64, u64)>,
     durability: Durability,
     journal: Journal,
+    /// A child that came through a fork has no thread of its parent's.
+    process: u32,
 }
 
 #[derive(Debug)]
@@ -43,6 +47,8 @@ pub(super) struct Writer {
     /// `None` only while it is dropped.
     jobs: Option<mpsc::Sender<Box<dyn Job>>>,
     thread: Option<thread::JoinHandle<()>>,
+    /// The file that it writes to; another one under the same path is another database.
+    file: Option<(u64, u64)>,
 }
 
 impl Drop for Writer {
@@ -67,27 +73,37 @@ impl Writer {
         busy_timeout: Duration,
         environment: &dyn Environment,
     ) -> Result<Arc<Self>, Error> {
-        let mut writers = WRITERS.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = |path: &Path| {
-            let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-            Key { file: connect::identity(&path), path, durability, journal }
+        // The file may not be there yet, but its folder's name does not change by making it.
+        connect::make_folders(path)?;
+        let folder = path.parent().unwrap_or(path);
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        let path = folder.join(path.file_name().unwrap_or_default());
+        let key = Key { path: path.clone(), durability, journal, process: std::process::id() };
+        let entry = {
+            let mut writers = WRITERS.lock().unwrap_or_else(PoisonError::into_inner);
+            writers.retain(|_, entry| Arc::strong_count(entry) > 1 || is_used(entry));
+            Arc::clone(writers.entry(key).or_default())
         };
-        if let Some(writer) = writers.get(&key(path)).and_then(Weak::upgrade) {
+        let mut known = entry.lock().unwrap_or_else(PoisonError::into_inner);
+        let usable = |writer: &Arc<Self>| writer.is_alive() && writer.file == connect::identity(&path);
+        if let Some(writer) = known.upgrade().filter(usable) {
             return Ok(writer);
         }
-        let connection = connect::writer(path, durability, journal, busy_timeout, environment)?;
+        let connection = connect::writer(&path, durability, journal, busy_timeout, environment)?;
         let (jobs, queue) = mpsc::channel(QUEUE);
-        let key = key(path);
-        let path = key.path.clone();
-        let desk = Desk { path: path.clone(), file: key.file, busy_timeout };
+        let file = connect::identity(&path);
+        let desk = Desk { path: path.clone(), file, busy_timeout };
         let thread = thread::Builder::new()
             .name("briefing-records".to_owned())
             .spawn(move || desk.work(connection, queue))
             .map_err(|error| Error::io("the writer's thread cannot start", &path, error))?;
-        let writer = Arc::new(Self { jobs: Some(jobs), thread: Some(thread) });
-        writers.retain(|_, writer| writer.strong_count() > 0);
-        writers.insert(key, Arc::downgrade(&writer));
+        let writer = Arc::new(Self { jobs: Some(jobs), thread: Some(thread), file });
+        *known = Arc::downgrade(&writer);
         Ok(writer)
+    }
+
+    fn is_alive(&self) -> bool {
+        self.jobs.as_ref().is_some_and(|jobs| !jobs.is_closed())
     }
 
     /// Does some work in a transaction, and answers when it is committed. Where the future is dropped, the work is done all
@@ -123,6 +139,12 @@ impl Writer {
     }
 }
 
+/// Whether somebody has the writer of an entry.
+fn is_used(entry: &Mutex<Weak<Writer>>) -> bool {
+    // An entry that is locked is being opened.
+    entry.try_lock().map_or(true, |writer| writer.strong_count() > 0)
+}
+
 /// A write that waits.
 trait Job: Send {
     /// Does it; says whether it may be kept.
@@ -149,7 +171,9 @@ where
 {
     fn run(&mut self, tx: &mut Tx<'_>, desk: &Desk) -> bool {
         let Some(work) = self.work.take() else { return false };
-        let outcome = work(tx).map_err(|fail| desk.told(fail, self.doing));
+        // What panics (an environment of the caller's may) fails alone, and is undone like any other failure.
+        let outcome = catch_unwind(AssertUnwindSafe(|| work(tx)))
+            .map_or(Err(Error::Interrupted), |outcome| outcome.map_err(|fail| desk.told(fail, self.doing)));
         let keep = outcome.is_ok();
         self.outcome = Some(outcome);
         keep

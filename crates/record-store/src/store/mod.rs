@@ -116,7 +116,11 @@ impl RecordStore {
     }
 
     /// The same store within narrower bounds: every operation sees only what the bounds admit, and what is put takes their
-    /// scope and tags. Bounds of time are for lists, not for views.
+    /// scope and tags. Runs are bounded by scope alone; a view with other bounds has none. Bounds of time are for lists, not
+    /// for views.
+    ///
+    /// What is unique in the whole store tells that it is there: an id that is taken outside the view cannot be put, and a
+    /// record under an id that was deleted goes on with its version. The scores of a search weigh words by all records.
     ///
     /// # Errors
     /// [`Error::OutsideView`] where this view cannot hold what is asked for; [`briefing_core::Error::Invalid`] for bounds of time.
@@ -188,10 +192,22 @@ impl RecordStore {
     }
 
     fn runs_port(&self) -> Result<&dyn Runs, Error> {
+        self.ensure_runs()?;
         self.backend.runs().ok_or(Error::Unsupported { ability: "checkpoints, snapshots and events" })
     }
 
     fn leases_port(&self) -> Result<&dyn Leases, Error> {
+        self.ensure_runs()?;
         self.backend.leases().ok_or(Error::Unsupported { ability: "leases" })
+    }
+
+    /// Refuses runs through a view of records: a run has a scope, but no collection, kind, tags or record id.
+    fn ensure_runs(&self) -> Result<(), Error> {
+        let by_scope = RecordFilter { scope: self.view.scope.clone(), ..RecordFilter::default() };
+        if *self.view == by_scope {
+            return Ok(());
+        }
+        let view = "bounds that no run can meet: collections, kinds, tags or ids".to_owned();
+        Err(Error::OutsideView { asked: "a run".to_owned(), view })
     }
 }

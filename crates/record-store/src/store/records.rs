@@ -4,6 +4,7 @@ use briefing_core::RecordId;
 use serde_json::Value;
 
 use super::RecordStore;
+use crate::content::check_depth;
 use crate::{
     Error, Evidence, LinkFilter, ListRequest, NewLink, NewRecord, Record, RecordContentSegment, RecordFilter,
     RecordLink, RecordPage, RecordRef, RecordReference, SearchHit, SearchMethod, SearchRequest, Tombstone,
@@ -81,7 +82,8 @@ impl RecordStore {
         self.backend.records().count(&self.view.narrowed_by(filter)?).await
     }
 
-    /// Deletes a record with all its versions and links, and leaves a tombstone; with a version, only if it has it.
+    /// Deletes a record with all its versions and links, and leaves a tombstone; with a version, only if it has it. The bytes
+    /// may stay in the database's file until their place is used again.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::VersionConflict`], [`Error::ReadOnly`].
@@ -164,6 +166,7 @@ impl RecordStore {
         if links.iter().any(|link| link.relation.trim().is_empty()) {
             return Err(briefing_core::Error::Blank { field: "relation" }.into());
         }
+        check_depth("meta", links.iter().flat_map(|link| link.meta.values()))?;
         self.links_port()?.link_many(&self.view, links).await
     }
 

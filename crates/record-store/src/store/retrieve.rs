@@ -263,6 +263,9 @@ impl RecordStore {
         if record.format == ContentFormat::Json {
             let value = serde_json::from_str(&text).unwrap_or(Value::Null);
             let text = projected(&value, limit);
+            if text.is_empty() {
+                return Ok(None);
+            }
             return Ok(Some(Body { text, state: BodyState::Projected }));
         }
         Ok(Some(Body { text, state: BodyState::Beginning }))

@@ -16,6 +16,7 @@ impl RecordStore {
     /// [`Error::OutsideView`], [`Error::ReadOnly`]; [`Error::NotFound`] for a snapshot that the run does not have.
     pub async fn commit_step(&self, run: &RunId, step: NewStep) -> Result<StepOutcome, Error> {
         self.ensure_writable("commit_step")?;
+        step.validate()?;
         self.runs_port()?.commit_step(&self.view, run, step).await
     }
 
@@ -82,7 +83,7 @@ impl RecordStore {
         self.runs_port()?.snapshots(&self.view, run, limit).await
     }
 
-    /// Removes all but the run's last snapshots and those that a live lease or a checkpoint names.
+    /// Removes all but the run's last snapshots and those that a live lease or the latest checkpoint names.
     ///
     /// # Errors
     /// [`Error::ReadOnly`], [`Error::OutsideView`]; [`Error::Value`] for keeping none.
@@ -94,7 +95,7 @@ impl RecordStore {
     /// Removes a snapshot that nothing names; says whether it was there.
     ///
     /// # Errors
-    /// [`Error::ReadOnly`]; [`Error::Value`] where a live lease or a checkpoint names it.
+    /// [`Error::ReadOnly`]; [`Error::Value`] where a live lease or the latest checkpoint names it.
     pub async fn delete_snapshot(&self, run: &RunId, id: &str) -> Result<bool, Error> {
         self.ensure_writable("delete_snapshot")?;
         self.runs_port()?.delete_snapshot(&self.view, run, id).await
