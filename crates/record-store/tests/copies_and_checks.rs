@@ -3,7 +3,9 @@
 
 mod support;
 
-use briefing_record_store::{NewRecord, RecordFilter};
+use std::time::Duration;
+
+use briefing_record_store::{Journal, NewRecord, RecordFilter, RecordStore, StoreMode};
 use support::{database, id, open};
 
 #[tokio::test]
@@ -47,18 +49,35 @@ async fn a_backup_never_overwrites() {
 }
 
 #[tokio::test]
+async fn a_backup_of_a_store_that_stays_locked_is_busy_and_leaves_no_half_copy() {
+    let root = tempfile::tempdir().unwrap();
+    let options = RecordStore::options(StoreMode::ReadWrite).journal(Journal::Rollback);
+    let store = options.busy_timeout(Duration::from_millis(100)).open(root.path()).await.unwrap();
+    store.put(NewRecord::new("notes", "x")).await.unwrap();
+    let other = rusqlite::Connection::open(database(root.path())).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let to = root.path().join("copy.db");
+    assert_eq!(store.backup(&to).await.unwrap_err().code(), "records.busy");
+    assert!(!to.exists());
+    other.execute_batch("ROLLBACK").unwrap();
+    store.backup(&to).await.unwrap();
+    assert!(to.exists());
+}
+
+#[tokio::test]
 async fn a_check_finds_what_is_not_as_it_was_put() {
     let faults = [
         ("UPDATE records SET content = CAST('other' AS BLOB) WHERE id = 'short'", "not what was put"),
         ("DELETE FROM chunks WHERE first > 0", "not what was put"),
         ("DELETE FROM record_labels", "without labels"),
+        ("DELETE FROM record_labels WHERE record = 1 AND label = 2", "not listed under"),
         ("DELETE FROM record_terms WHERE rowid = 1", "without terms"),
         ("UPDATE records SET format = 9 WHERE id = 'short'", "unknown form"),
     ];
     for (fault, found) in faults {
         let root = tempfile::tempdir().unwrap();
         let store = open(root.path()).await;
-        store.put(NewRecord::new("notes", "short").id(id("short"))).await.unwrap();
+        store.put(NewRecord::new("notes", "short").id(id("short")).tag("t")).await.unwrap();
         store.put(NewRecord::new("notes", "long ".repeat(50_000)).id(id("long"))).await.unwrap();
         assert!(store.check().await.unwrap().is_empty());
         rusqlite::Connection::open(database(root.path())).unwrap().execute_batch(fault).unwrap();

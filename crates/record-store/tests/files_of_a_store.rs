@@ -193,7 +193,9 @@ async fn a_database_of_another_program_is_refused_and_left_as_it_is() {
     let root = tempfile::tempdir().unwrap();
     fs::create_dir_all(database(root.path()).parent().unwrap()).unwrap();
     let other = rusqlite::Connection::open(database(root.path())).unwrap();
-    other.execute_batch("CREATE TABLE theirs(x); INSERT INTO theirs VALUES(1)").unwrap();
+    let theirs = "CREATE TABLE theirs(x); INSERT INTO theirs VALUES(1);
+                  PRAGMA application_id = 77; PRAGMA user_version = 7;";
+    other.execute_batch(theirs).unwrap();
     drop(other);
     let before = tree(root.path());
     let error = RecordStore::open(root.path(), StoreMode::ReadWrite).await.unwrap_err();
@@ -257,6 +259,38 @@ impl briefing_core::Environment for Ids {
 
     fn new_id(&self, prefix: &str) -> String {
         format!("{prefix}-{}", uuid::Uuid::now_v7().simple())
+    }
+}
+
+/// The beginning of a rollback journal of a transaction that found a database of no pages
+/// (<https://www.sqlite.org/fileformat.html>, section 3).
+fn journal_of_the_first_transaction() -> Vec<u8> {
+    let mut journal = vec![0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+    for number in [0_u32, 0x1234_5678, 0, 512, 4_096] {
+        journal.extend(number.to_be_bytes());
+    }
+    journal.resize(512, 0);
+    journal
+}
+
+#[tokio::test]
+async fn a_writer_that_was_killed_while_it_made_the_store_leaves_a_new_one() {
+    let root = tempfile::tempdir().unwrap();
+    let options =
+        RecordStore::options(StoreMode::ReadWrite).journal(briefing_record_store::Journal::Rollback);
+    let first = options.open(root.path()).await.unwrap().store_id().to_owned();
+    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    let journal = database(root.path()).with_extension("db-journal");
+    fs::write(&journal, journal_of_the_first_transaction()).unwrap();
+    let before = tree(root.path());
+    let error = RecordStore::open(root.path(), StoreMode::ReadOnly).await.unwrap_err();
+    assert_eq!(error.code(), "records.recovery_needed", "{error}");
+    assert_eq!(tree(root.path()), before);
+    for _ in 0..2 {
+        let store = open(root.path()).await;
+        assert_ne!(store.store_id(), first);
+        store.put(NewRecord::new("notes", "x")).await.unwrap();
+        assert!(store.check().await.unwrap().is_empty());
     }
 }
 

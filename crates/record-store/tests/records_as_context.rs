@@ -110,6 +110,42 @@ async fn a_long_record_is_described_passage_by_passage_without_a_gap() {
 }
 
 #[tokio::test]
+async fn pages_of_every_size_list_the_same() {
+    let root = tempfile::tempdir().unwrap();
+    let store = open(root.path()).await;
+    for number in 0..6 {
+        let long: String = (0..900).map(|line| format!("Line {line} of record {number}.\n")).collect();
+        store.put(NewRecord::new("manuals", long)).await.unwrap();
+        store.put(NewRecord::new("notes", "short")).await.unwrap();
+    }
+    let source = source(&store);
+    let all = listing(&source, 10_000).await;
+    assert!(all.len() > 60);
+    for limit in [1, 2, 5, 13, 14, 64] {
+        assert_eq!(listing(&source, limit).await, all, "{limit}");
+    }
+    // Two listings at the same time do not take each other's pages.
+    let (one, other) = tokio::join!(listing(&source, 3), listing(&source, 4));
+    assert!(one == all && other == all);
+}
+
+#[tokio::test]
+async fn too_much_changed_text_is_refused_and_a_new_listing_comes_in_pages() {
+    let root = tempfile::tempdir().unwrap();
+    let store = open(root.path()).await;
+    let source = source(&store);
+    let from = source.revision().await.unwrap();
+    listing(&source, 100).await;
+    for _ in 0..5 {
+        store.put(NewRecord::new("notes", "x".repeat(16_000_000))).await.unwrap();
+    }
+    let to = source.revision().await.unwrap();
+    let feed = source.change_feed().unwrap();
+    let refusal = feed.changes(&from, &to, &ProjectionProfile::standard()).await.unwrap_err();
+    assert!(refusal.to_string().contains("bytes of text"), "{refusal}");
+}
+
+#[tokio::test]
 async fn records_outside_the_view_do_not_exist() {
     let root = tempfile::tempdir().unwrap();
     let store = open(root.path()).await;

@@ -182,6 +182,40 @@ async fn locked_store(root: &Path, timeout: Duration) -> (RecordStore, rusqlite:
 }
 
 #[tokio::test]
+async fn a_store_that_is_slow_to_open_keeps_nobody_from_opening_another() {
+    let (slow, quick) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let options = RecordStore::options(briefing_record_store::StoreMode::ReadWrite)
+        .journal(briefing_record_store::Journal::Rollback)
+        .busy_timeout(Duration::from_secs(20));
+    drop(options.clone().open(slow.path()).await.unwrap());
+    let other = rusqlite::Connection::open(support::database(slow.path())).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let root = slow.path().to_owned();
+    // The writer of the handle before is gone, or about to go; a new one waits for the lock.
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let opening = tokio::spawn(async move { options.open(root).await });
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    open(quick.path()).await.put(NewRecord::new("notes", "x")).await.unwrap();
+    assert!(!opening.is_finished());
+    other.execute_batch("ROLLBACK").unwrap();
+    opening.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn more_readers_than_connections_wait_and_are_all_served() {
+    let root = tempfile::tempdir().unwrap();
+    let store = open(root.path()).await;
+    store.put(NewRecord::new("notes", "the pump")).await.unwrap();
+    let searches = (0..400).map(|_| {
+        let store = store.clone();
+        tokio::spawn(async move { store.search(&SearchRequest::new("pump")).await.unwrap().len() })
+    });
+    for search in searches.collect::<Vec<_>>() {
+        assert_eq!(search.await.unwrap(), 1);
+    }
+}
+
+#[tokio::test]
 async fn a_lock_that_lasts_too_long_is_a_typed_error_and_nothing_is_written() {
     let root = tempfile::tempdir().unwrap();
     let (store, other) = locked_store(root.path(), Duration::from_millis(200)).await;

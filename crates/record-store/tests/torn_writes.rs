@@ -113,6 +113,62 @@ async fn a_caller_that_goes_away_leaves_all_of_its_write_or_nothing() {
     assert!(store.check().await.unwrap().is_empty());
 }
 
+/// An input that gives nothing before it is let go.
+struct Slow(std::sync::mpsc::Receiver<()>);
+
+impl std::io::Read for Slow {
+    fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+        self.0.recv().map_or(Ok(0), |()| panic!("the input fails"))
+    }
+}
+
+#[tokio::test]
+async fn an_import_that_is_read_slowly_or_panics_keeps_nobody_from_writing() {
+    let root = tempfile::tempdir().unwrap();
+    let store = open(root.path()).await;
+    let (let_go, slow) = std::sync::mpsc::channel();
+    let importing = tokio::spawn({
+        let store = store.clone();
+        async move { store.import(Box::new(std::io::BufReader::new(Slow(slow)))).await }
+    });
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    store.put(NewRecord::new("notes", "x")).await.unwrap();
+    assert!(!importing.is_finished());
+    let_go.send(()).unwrap();
+    assert_eq!(importing.await.unwrap().unwrap_err().code(), "records.interrupted");
+    store.put(NewRecord::new("notes", "y")).await.unwrap();
+}
+
+/// An environment that fails while it is told to.
+#[derive(Debug, Default)]
+struct Fails(std::sync::atomic::AtomicBool);
+
+impl briefing_core::Environment for Fails {
+    fn now_unix_millis(&self) -> u64 {
+        1
+    }
+
+    fn new_id(&self, prefix: &str) -> String {
+        assert!(!self.0.load(std::sync::atomic::Ordering::SeqCst), "no ids today");
+        format!("{prefix}-{}", uuid::Uuid::now_v7())
+    }
+}
+
+#[tokio::test]
+async fn a_panic_of_the_callers_code_fails_alone_and_leaves_nothing() {
+    let root = tempfile::tempdir().unwrap();
+    let environment = std::sync::Arc::new(Fails::default());
+    let options = briefing_record_store::RecordStore::options(briefing_record_store::StoreMode::ReadWrite);
+    let store = options.environment(environment.clone()).open(root.path()).await.unwrap();
+    environment.0.store(true, std::sync::atomic::Ordering::SeqCst);
+    let records = vec![NewRecord::new("notes", "x").id(id("given")), NewRecord::new("notes", "y")];
+    assert_eq!(store.put_many(records).await.unwrap_err().code(), "records.interrupted");
+    environment.0.store(false, std::sync::atomic::Ordering::SeqCst);
+    assert_eq!(store.count(&RecordFilter::new()).await.unwrap(), 0);
+    store.put(NewRecord::new("notes", "y")).await.unwrap();
+    assert!(store.check().await.unwrap().is_empty());
+}
+
 #[tokio::test]
 async fn links_are_gone_with_the_record_in_the_same_moment() {
     let root = tempfile::tempdir().unwrap();
