@@ -374,14 +374,18 @@ impl Maintenance for SqliteBackend {
     async fn stats(&self) -> Result<StoreStats, Error> {
         let (id, path) = (self.store_id.clone(), self.path.clone());
         self.read("counting", move |connection| {
-            let journal: String = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
+            // A connection that takes the file for one that does not change knows nothing of its log; the header tells.
+            let journal = match schema::look(&path)? {
+                schema::Looks::Store { wal: true } => "write-ahead log",
+                _ => "rollback journal",
+            };
             Ok(StoreStats {
                 record_store_id: id.clone(),
                 provider: "sqlite".to_owned(),
                 holds: holds(connection)?,
                 changes: count(connection, "changes")?,
                 file_bytes: fs::metadata(&path).map(|file| file.len()).unwrap_or_default(),
-                durability: format!("journal {journal}, schema {}", schema::SCHEMA_VERSION),
+                durability: format!("{journal}, schema {}", schema::SCHEMA_VERSION),
             })
         })
         .await
