@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use briefing_analysis::{Analyzer, QueryTerm, TermKind};
 use tantivy::collector::{FilterCollector, TopDocs};
+use tantivy::columnar::Column;
 use tantivy::indexer::{LogMergePolicy, NoMergePolicy};
 use tantivy::query::{BooleanQuery, BoostQuery, EmptyQuery, Occur, Query, TermQuery};
 use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
@@ -189,6 +190,8 @@ pub(crate) struct Lexical {
     index: Index,
     fields: Fields,
     searcher: Searcher,
+    /// The slots of each segment's documents. Opening such a column costs far more than looking a slot up in it.
+    slots: Vec<Column<u64>>,
     /// Removes the index's files once the last partition that uses them is gone.
     folder: Option<Arc<tempfile::TempDir>>,
 }
@@ -217,7 +220,9 @@ impl Lexical {
     ) -> Result<Self, LexicalError> {
         let searcher =
             index.reader_builder().reload_policy(tantivy::ReloadPolicy::Manual).try_into()?.searcher();
-        Ok(Self { index, fields, searcher, folder })
+        let segments = searcher.segment_readers().iter();
+        let slots = segments.map(|segment| segment.fast_fields().u64("slot")).collect::<Result<_, _>>()?;
+        Ok(Self { index, fields, searcher, slots, folder })
     }
 
     /// A new index in which some documents are gone and others are new. This one stays as it is.
@@ -331,7 +336,7 @@ impl Lexical {
                 }
             };
             let hits = found.iter().map(|(score, address)| self.hit(*score, *address));
-            let mut hits = hits.collect::<Result<Vec<_>, _>>()?;
+            let mut hits: Vec<Hit> = hits.collect();
             if hits.len() < fetch || fetch >= documents {
                 return Ok(hits);
             }
@@ -345,10 +350,10 @@ impl Lexical {
         }
     }
 
-    fn hit(&self, score: f32, address: DocAddress) -> Result<Hit, LexicalError> {
-        let column = self.searcher.segment_reader(address.segment_ord).fast_fields().u64("slot")?;
-        let slot =
-            column.first(address.doc_id).and_then(|slot| Slot::try_from(slot).ok()).unwrap_or(Slot::MAX);
-        Ok(Hit { slot, score: (score * SCORE_GRAIN).round() / SCORE_GRAIN })
+    fn hit(&self, score: f32, address: DocAddress) -> Hit {
+        let column = self.slots.get(address.segment_ord as usize);
+        let slot = column.and_then(|column| column.first(address.doc_id));
+        let slot = slot.and_then(|slot| Slot::try_from(slot).ok()).unwrap_or(Slot::MAX);
+        Hit { slot, score: (score * SCORE_GRAIN).round() / SCORE_GRAIN }
     }
 }
