@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use briefing_core::{
     ContextBinding, ContextSource, Cursor, DescriptorPage, MemoryDocument, MemorySource, ProjectionProfile,
-    ReadRequest, Revision, SourceError, SourceId, SourceKind, SourceRead, SourceRef,
+    ReadRequest, Revision, SourceError, SourceErrorKind, SourceId, SourceKind, SourceRead, SourceRef,
 };
 use briefing_task_context::TaskContext;
 use futures::future::join_all;
@@ -21,6 +21,8 @@ use support::found;
 struct Counted {
     inner: MemorySource,
     listings: AtomicUsize,
+    /// How many listings still fail, each in its middle.
+    failures: AtomicUsize,
 }
 
 impl Counted {
@@ -53,6 +55,10 @@ impl ContextSource for Counted {
             self.listings.fetch_add(1, Ordering::SeqCst);
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
+        let fails = |left: usize| left.checked_sub(1);
+        if cursor.is_some() && self.failures.fetch_update(Ordering::SeqCst, Ordering::SeqCst, fails).is_ok() {
+            return Err(SourceError::new(SourceErrorKind::Unavailable, "the line is down"));
+        }
         self.inner.enumerate_descriptors(profile, cursor, limit).await
     }
 
@@ -75,7 +81,7 @@ fn context() -> (TaskContext, Arc<Counted>) {
     for n in 0..1_000 {
         inner.put(MemoryDocument::new(format!("d{n:04}"), format!("common {}", word(n))).unwrap());
     }
-    let source = Arc::new(Counted { inner, listings: AtomicUsize::new(0) });
+    let source = Arc::new(Counted { inner, listings: AtomicUsize::new(0), failures: AtomicUsize::new(0) });
     let context = TaskContext::new("task").unwrap();
     context.attach(source.clone(), ContextBinding::default()).unwrap();
     (context, source)
@@ -106,6 +112,17 @@ async fn an_unchanged_source_is_not_listed_again() {
     assert_eq!(source.listings(), 1);
     source.inner.put(MemoryDocument::new("new", word(0)).unwrap());
     assert_eq!(found(&context, &word(0)).await, ["new", "d0000"]);
+    assert_eq!(source.listings(), 2);
+}
+
+#[tokio::test]
+async fn a_listing_that_fails_in_its_middle_is_made_again_and_not_taken_for_whole() {
+    let (context, source) = context();
+    source.failures.store(1, Ordering::SeqCst);
+    // The document was on the page that came before the failure.
+    assert!(found(&context, &word(0)).await.is_empty());
+    assert_eq!(found(&context, &word(0)).await, ["d0000"]);
+    assert_eq!(found(&context, &word(999)).await, ["d0999"]);
     assert_eq!(source.listings(), 2);
 }
 
