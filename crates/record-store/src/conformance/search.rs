@@ -115,6 +115,14 @@ async fn a_hit_says_where_its_words_are(bench: &Bench<'_>) -> Held {
     let body = format!("{} seal", "filler ".repeat(20_000));
     bench.store.put(NewRecord::new("docs", "the seal").summary("Pump check").id(id("short")?)).await?;
     bench.store.put(NewRecord::new("docs", body).summary("Pump").id(id("long")?)).await?;
+    bench.store.put(NewRecord::new("docs", "检查冷却水泵").id(id("han")?)).await?;
+    let hits = bench.store.search(&SearchRequest::new("水泵")).await?;
+    // Pairs of characters find a word; its single characters would say nothing.
+    same(
+        "a word of two characters",
+        hits.into_iter().map(|hit| hit.reason.body).collect(),
+        vec![vec!["水泵".to_owned()]],
+    )?;
     for hit in bench.store.search(&SearchRequest::new("pump seal")).await? {
         same("in the summary", hit.reason.summary, vec!["pump".to_owned()])?;
         same("in the body", hit.reason.body, vec!["seal".to_owned()])?;

@@ -119,8 +119,9 @@ impl Counted {
 
     fn reason(&self, query: &Query) -> HitReason {
         let held = |counts: &[u32]| {
-            let held = query.terms.iter().zip(counts).filter(|(_, count)| **count > 0);
-            let held: BTreeSet<&str> = held.map(|(term, _)| term.text.as_str()).collect();
+            let held = query.weighty().filter(|at| counts.get(*at).is_some_and(|count| *count > 0));
+            let held: BTreeSet<&str> =
+                held.filter_map(|at| query.terms.get(at)).map(|term| term.text.as_str()).collect();
             held.into_iter().map(str::to_owned).collect()
         };
         HitReason { summary: held(&self.summary), body: held(&self.body) }

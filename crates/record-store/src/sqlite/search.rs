@@ -39,8 +39,8 @@ impl Expressions {
             }
         }
         let all: Vec<String> = groups.iter().map(|group| whole_word(group)).collect();
-        let any: Vec<String> =
-            groups.iter().flat_map(|group| weighty(group)).map(|term| quoted(&term.text)).collect();
+        let finding: Vec<&QueryTerm> = groups.iter().flat_map(|group| weighty(group)).collect();
+        let any: Vec<String> = finding.iter().map(|term| quoted(&term.text)).collect();
         if all.is_empty() {
             return None;
         }
@@ -48,7 +48,7 @@ impl Expressions {
         Some(Self {
             any: (any != all).then_some(any),
             all,
-            terms: terms.into_iter().map(|term| term.text).collect(),
+            terms: finding.into_iter().map(|term| term.text.clone()).collect(),
         })
     }
 }
