@@ -1,20 +1,13 @@
 //! How fast records are found, against FTS5 in plain SQLite.
 
 use briefing::prelude::*;
-use briefing_benches::records::{BATCH, Raw, how_many, query_word, record};
+use briefing_benches::records::{filled, query_word};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 fn records_search(criterion: &mut Criterion) {
     let runtime = tokio::runtime::Builder::new_multi_thread().build().expect("a runtime");
     let folder = tempfile::tempdir().expect("a folder");
-    let store = runtime.block_on(RecordStore::open(folder.path(), StoreMode::ReadWrite)).expect("a store");
-    let mut raw = Raw::new(folder.path());
-    let many = how_many();
-    for from in (0..many).step_by(BATCH) {
-        let numbers = from..(from + BATCH).min(many);
-        raw.insert(numbers.clone());
-        runtime.block_on(store.put_many(numbers.map(record).collect())).expect("records");
-    }
+    let (store, raw) = filled(&runtime, folder.path());
     let mut group = criterion.benchmark_group("records_search");
     group.sample_size(20);
     for (name, ranks) in [("two rare words", [9_000, 14_000]), ("two frequent words", [20, 60])] {

@@ -3,20 +3,14 @@
 use std::sync::Arc;
 
 use briefing::prelude::*;
-use briefing_benches::records::{BATCH, Raw, how_many, query_word, record};
+use briefing_benches::records::{filled, how_many, query_word, record};
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 
 fn records_source(criterion: &mut Criterion) {
     let runtime = tokio::runtime::Builder::new_multi_thread().build().expect("a runtime");
     let folder = tempfile::tempdir().expect("a folder");
-    let store = runtime.block_on(RecordStore::open(folder.path(), StoreMode::ReadWrite)).expect("a store");
-    let mut raw = Raw::new(folder.path());
+    let (store, raw) = filled(&runtime, folder.path());
     let many = how_many();
-    for from in (0..many).step_by(BATCH) {
-        let numbers = from..(from + BATCH).min(many);
-        raw.insert(numbers.clone());
-        runtime.block_on(store.put_many(numbers.map(record).collect())).expect("records");
-    }
     let whole = RecordStoreContextSource::new(&store, RecordSourceOptions::new()).expect("a source");
     let bounds = RecordFilter::new().collection("collection-3").scope("tenant", "tenant-3");
     let view = store.view(&bounds).expect("a view");

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use briefing::record_store::NewRecord;
+use briefing::record_store::{NewRecord, RecordStore, StoreMode};
 use rusqlite::Connection;
+use tokio::runtime::Runtime;
 
 /// How many records are measured; `BRIEFING_BENCH_RECORDS` sets another number than 10,000.
 #[must_use]
@@ -57,6 +58,19 @@ pub fn record(number: usize) -> NewRecord {
         .kind("note")
         .scope("tenant", format!("tenant-{}", number % 100))
         .tag(if number.is_multiple_of(10) { "tenth" } else { "other" })
+}
+
+/// A store and the baseline in one folder, with as many records as are measured.
+pub fn filled(runtime: &Runtime, folder: &Path) -> (RecordStore, Raw) {
+    let store = runtime.block_on(RecordStore::open(folder, StoreMode::ReadWrite)).expect("a store");
+    let mut raw = Raw::new(folder);
+    let many = how_many();
+    for from in (0..many).step_by(BATCH) {
+        let numbers = from..(from + BATCH).min(many);
+        raw.insert(numbers.clone());
+        runtime.block_on(store.put_many(numbers.map(record).collect())).expect("records");
+    }
+    (store, raw)
 }
 
 /// The baseline: rows with the same facts, an index of labels, a log of changes and full text, written and read without

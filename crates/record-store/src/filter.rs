@@ -86,13 +86,7 @@ impl RecordFilter {
     /// Whether it means a record.
     #[must_use]
     pub fn admits(&self, record: &RecordRef) -> bool {
-        let labels = Labels {
-            collection: &record.collection,
-            kind: record.kind.as_deref(),
-            scope: &record.scope,
-            tags: &record.tags,
-        };
-        self.admits_labels(&record.id, labels)
+        self.admits_labels(&record.id, Labels::from(record))
             && self.created_from_millis.is_none_or(|from| record.created_at_millis >= from)
             && self.created_before_millis.is_none_or(|before| record.created_at_millis < before)
     }
@@ -162,6 +156,20 @@ pub(crate) struct Labels<'a> {
     pub(crate) kind: Option<&'a str>,
     pub(crate) scope: &'a Metadata,
     pub(crate) tags: &'a [String],
+}
+
+impl<'a> From<&'a RecordRef> for Labels<'a> {
+    fn from(record: &'a RecordRef) -> Self {
+        let RecordRef { collection, kind, scope, tags, .. } = record;
+        Self { collection, kind: kind.as_deref(), scope, tags }
+    }
+}
+
+impl<'a> From<&'a NewRecord> for Labels<'a> {
+    fn from(record: &'a NewRecord) -> Self {
+        let NewRecord { collection, kind, scope, tags, .. } = record;
+        Self { collection, kind: kind.as_deref(), scope, tags }
+    }
 }
 
 impl Labels<'_> {

@@ -22,6 +22,7 @@ mod environment;
 mod error;
 mod filter;
 mod link;
+mod marks;
 mod memory;
 mod memory_store;
 mod page;

@@ -265,11 +265,8 @@ impl NewEvent {
         self
     }
 
-    /// What makes two events under one key the same: type, context and payload.
     pub(crate) fn fingerprint(&self) -> Digest {
-        let mut print = briefing_core::Fingerprint::new("briefing.runtime_event/1");
-        print.text(&self.event_type).json(&self.context).json(&self.payload);
-        print.finish()
+        fingerprint(&self.event_type, &self.context, &self.payload)
     }
 }
 
@@ -302,10 +299,15 @@ pub struct StoredRuntimeEvent {
 
 impl StoredRuntimeEvent {
     pub(crate) fn fingerprint(&self) -> Digest {
-        let mut print = briefing_core::Fingerprint::new("briefing.runtime_event/1");
-        print.text(&self.event_type).json(&self.context).json(&self.payload);
-        print.finish()
+        fingerprint(&self.event_type, &self.context, &self.payload)
     }
+}
+
+/// What makes two events under one key the same.
+fn fingerprint(event_type: &str, context: &EventContext, payload: &Value) -> Digest {
+    let mut print = briefing_core::Fingerprint::new("briefing.runtime_event/1");
+    print.text(event_type).json(context).json(payload);
+    print.finish()
 }
 
 /// Which events of a run are meant, in the order of their sequence.

@@ -1,10 +1,12 @@
 //! The lines of an export, and figures about a store.
 
+use std::io::{self, BufRead, Write};
+
 use briefing_core::{Digest, Metadata, RunId};
 use serde::{Deserialize, Serialize};
 
 use crate::content::check_depth;
-use crate::{Checkpoint, NewRecord, Record, RecordLink, Snapshot, StoredRuntimeEvent, Tombstone};
+use crate::{Checkpoint, Error, NewRecord, Record, RecordLink, Snapshot, StoredRuntimeEvent, Tombstone};
 
 /// The schema of an export; its first line carries it.
 pub const EXPORT_SCHEMA: &str = "briefing.records_export/1";
@@ -75,9 +77,110 @@ pub struct TransferReport {
     pub events: u64,
 }
 
+/// Writes the lines of an export and counts them.
+pub(crate) struct LineWriter<'a> {
+    out: &'a mut dyn Write,
+    report: TransferReport,
+}
+
+impl<'a> LineWriter<'a> {
+    /// Begins with the header.
+    pub(crate) fn begin(out: &'a mut dyn Write, store_id: &str) -> io::Result<Self> {
+        let mut lines = Self { out, report: TransferReport::default() };
+        let record_store_id = store_id.to_owned();
+        lines.put(&TransferLine::Header { schema: EXPORT_SCHEMA.to_owned(), record_store_id })?;
+        Ok(lines)
+    }
+
+    pub(crate) fn put(&mut self, line: &TransferLine) -> io::Result<()> {
+        self.report.count(line);
+        let mut text = serde_json::to_vec(line)?;
+        text.push(b'\n');
+        self.out.write_all(&text)
+    }
+
+    /// Ends with the last line.
+    pub(crate) fn end(mut self) -> io::Result<TransferReport> {
+        let report = self.report;
+        self.put(&TransferLine::End { report })?;
+        self.out.flush()?;
+        Ok(report)
+    }
+}
+
+/// Reads the lines of an export, each checked by itself and by its place.
+pub(crate) struct LineReader<'a> {
+    input: &'a mut dyn BufRead,
+    text: Vec<u8>,
+    /// The number of the last line that was read, from 1.
+    number: u64,
+    ended: bool,
+    report: TransferReport,
+}
+
+impl<'a> LineReader<'a> {
+    pub(crate) fn new(input: &'a mut dyn BufRead) -> Self {
+        Self { input, text: Vec::new(), number: 0, ended: false, report: TransferReport::default() }
+    }
+
+    /// The fault of the last line that was read.
+    pub(crate) fn fault(&self, reason: impl Into<String>) -> Error {
+        Error::Import { line: self.number, reason: reason.into() }
+    }
+
+    /// How much was read.
+    pub(crate) fn report(&self) -> TransferReport {
+        self.report
+    }
+
+    /// The next line with its number; `None` at the end of a whole export.
+    pub(crate) fn next(&mut self) -> Result<Option<(u64, TransferLine)>, Error> {
+        loop {
+            self.number += 1;
+            self.text.clear();
+            let read = self.input.read_until(b'\n', &mut self.text);
+            if read.map_err(|error| self.fault(error.to_string()))? == 0 {
+                return match self.ended {
+                    true => Ok(None),
+                    false => Err(self.fault("the export was cut short: it has no last line")),
+                };
+            }
+            if !self.text.iter().all(u8::is_ascii_whitespace) {
+                let line = self.line()?;
+                return Ok(Some((self.number, line)));
+            }
+        }
+    }
+
+    fn line(&mut self) -> Result<TransferLine, Error> {
+        if self.ended {
+            return Err(self.fault("a line after the last one"));
+        }
+        let line = serde_json::from_slice(&self.text).map_err(|error| self.fault(error.to_string()))?;
+        match &line {
+            TransferLine::Header { schema, .. } if self.number == 1 && schema == EXPORT_SCHEMA => {}
+            TransferLine::Header { schema, .. } if self.number == 1 => {
+                let reason = format!("the schema is {schema:?}, this program reads {EXPORT_SCHEMA:?}");
+                return Err(self.fault(reason));
+            }
+            _ if self.number == 1 => {
+                return Err(self.fault(format!("no header with the schema {EXPORT_SCHEMA:?}")));
+            }
+            TransferLine::End { report: told } if *told != self.report => {
+                return Err(self.fault("the export holds another number of lines than it says"));
+            }
+            TransferLine::End { .. } => self.ended = true,
+            _ => {}
+        }
+        self.report.count(&line);
+        line.verify().map_err(|reason| self.fault(reason))?;
+        Ok(line)
+    }
+}
+
 impl TransferLine {
     /// What is wrong with a line that was changed, or that no store would take.
-    pub(crate) fn verify(&self) -> Result<(), String> {
+    fn verify(&self) -> Result<(), String> {
         let state = |what: &str, id: &str, state: &serde_json::Value, digest: Digest| {
             check_depth("state", [state]).map_err(|error| error.to_string())?;
             unchanged(what, id, Digest::of(state.to_string().as_bytes()), digest)
@@ -119,7 +222,7 @@ fn unchanged(what: &str, id: &str, found: Digest, stated: Digest) -> Result<(), 
 
 impl TransferReport {
     /// Counts one line.
-    pub(crate) fn count(&mut self, line: &TransferLine) {
+    fn count(&mut self, line: &TransferLine) {
         let number = match line {
             TransferLine::Header { .. } | TransferLine::End { .. } => return,
             TransferLine::Version(_) => &mut self.versions,

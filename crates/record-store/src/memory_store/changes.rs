@@ -1,21 +1,16 @@
 //! What changed in a view, and the state that a view is in.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use briefing_core::RecordId;
 
 use super::records::Version;
 use super::{MemoryBackend, State, damaged, in_range};
+use crate::marks::{Marks, PAGE_TEXT_BYTES, beginning};
 use crate::port::{RecordChanges, ViewChange, ViewChanges, ViewPage, ViewState, ViewedRecord};
 use crate::{ContentFormat, Error, Order, RecordContentSegment, RecordCursor, RecordFilter, Window};
-
-/// How many views are remembered.
-const MAX_MARKS: usize = 1_024;
-
-/// The most text of one page, in bytes; a page always holds at least one record.
-const PAGE_TEXT_BYTES: u64 = 512 * 1024;
 
 /// The account of changes.
 #[derive(Debug, Clone, Default)]
@@ -68,18 +63,6 @@ impl Log {
         }
         forgotten
     }
-}
-
-/// What is known of views from earlier looks at the log.
-#[derive(Debug, Default)]
-pub(super) struct Marks(HashMap<String, Mark>);
-
-#[derive(Debug, Clone, Copy)]
-struct Mark {
-    /// Up to where the log was looked at.
-    checked: u64,
-    /// The last change of the view up to there.
-    last: u64,
 }
 
 /// What tells whether a change is one of a view.
@@ -138,36 +121,18 @@ fn places_of(state: &State, ids: &[RecordId]) -> (BTreeSet<u64>, u64) {
     (places, last)
 }
 
-impl Marks {
-    /// The state of a view: the last change that is one of it.
-    fn state(&mut self, state: &State, view: &RecordFilter) -> ViewState {
-        let (matcher, bound) = Matcher::new(state, view);
-        if matcher.is_exact() {
-            return ViewState(bound);
-        }
-        let key = format!("{view:?}");
-        let known = self.0.get(&key).copied();
-        if let Some(mark) = known.filter(|mark| mark.checked >= bound) {
-            return ViewState(mark.last);
-        }
-        let from = known.map_or(0, |mark| mark.checked);
-        let unseen = state.log.entries.iter().rev().skip_while(|change| change.seq > bound);
-        let last = unseen
-            .take_while(|change| change.seq > from)
-            .find(|change| matcher.matches(change))
-            .map(|change| change.seq);
-        let last = match (last, known) {
-            (Some(last), _) => last,
-            (None, Some(mark)) => mark.last,
-            // What the log has forgotten may have been one of the view; its end stands for it.
-            (None, None) => state.log.floor.min(bound),
-        };
-        if self.0.len() >= MAX_MARKS {
-            self.0.clear();
-        }
-        self.0.insert(key, Mark { checked: state.log.head, last });
-        ViewState(last)
+/// The state of a view: the last change that is one of it.
+fn state(state: &State, view: &RecordFilter, marks: &Marks) -> Result<ViewState, Error> {
+    let (matcher, bound) = Matcher::new(state, view);
+    if matcher.is_exact() {
+        return Ok(ViewState(bound));
     }
+    let last_after = |from: u64| {
+        let unseen = state.log.entries.iter().rev().skip_while(|change| change.seq > bound);
+        let mut unseen = unseen.take_while(|change| change.seq > from);
+        Ok(unseen.find(|change| matcher.matches(change)).map(|change| change.seq))
+    };
+    marks.state(view, bound, last_after, || Ok((state.log.floor, state.log.head)))
 }
 
 /// A record with its text, or the beginning of a long one.
@@ -180,25 +145,16 @@ fn viewed(place: u64, version: &Version, max_text_bytes: u64) -> Result<ViewedRe
     let text = if whole {
         String::from_utf8(version.stored.clone()).map_err(|error| damaged(&record.id, &error.to_string()))?
     } else {
-        // As many chars as bytes are allowed is at least the beginning that was asked for.
-        let beginning = version.window(Window::new(0, max_text_bytes.max(4) / 4))?;
+        let beginning = version.window(beginning(max_text_bytes))?;
         beginning.content.into_text().unwrap_or_default()
     };
     Ok(ViewedRecord { place, record, text: Some(text), whole })
 }
 
-impl MemoryBackend {
-    /// Whoever holds both locks took that of the state first.
-    fn marks(&self) -> MutexGuard<'_, Marks> {
-        self.marks.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 #[async_trait]
 impl RecordChanges for MemoryBackend {
     async fn state(&self, view: &RecordFilter) -> Result<ViewState, Error> {
-        let state = MemoryBackend::state(self);
-        Ok(self.marks().state(&state, view))
+        state(&MemoryBackend::state(self), view, &self.marks)
     }
 
     async fn page(
@@ -210,7 +166,7 @@ impl RecordChanges for MemoryBackend {
     ) -> Result<ViewPage, Error> {
         let after = after.map(|after| in_range(after.place())).transpose()?;
         let held = MemoryBackend::state(self);
-        let state = self.marks().state(&held, view);
+        let state = state(&held, view, &self.marks)?;
         let mut found = held.admitted(view, Order::Oldest, after).peekable();
         let mut records = Vec::new();
         let mut bytes = 0;
@@ -230,7 +186,7 @@ impl RecordChanges for MemoryBackend {
         window: Window,
     ) -> Result<(ViewState, RecordContentSegment), Error> {
         let held = MemoryBackend::state(self);
-        let state = self.marks().state(&held, view);
+        let state = state(&held, view, &self.marks)?;
         let (_, living) = held.seen(view, id)?;
         Ok((state, living.latest.segment(window)?))
     }
@@ -242,7 +198,7 @@ impl RecordChanges for MemoryBackend {
         max_text_bytes: u64,
     ) -> Result<ViewChanges, Error> {
         let held = MemoryBackend::state(self);
-        let state = self.marks().state(&held, view);
+        let state = state(&held, view, &self.marks)?;
         let (asked, floor) = (from.0, held.log.floor);
         if asked < floor {
             return Err(Error::ChangesPruned { asked, floor });

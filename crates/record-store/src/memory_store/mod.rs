@@ -18,9 +18,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use briefing_core::{Environment, RecordId};
 
-use self::changes::{Log, Marks};
+use self::changes::Log;
 use self::records::{Buried, Living};
 use self::runs::RunBook;
+use crate::marks::Marks;
 use crate::port::{Leases, Links, Maintenance, RecordBackend, RecordChanges, Records, Runs, TextSearch};
 use crate::{Error, RecordFilter, RecordLink};
 
@@ -30,7 +31,7 @@ pub(crate) struct MemoryBackend {
     store_id: String,
     environment: Arc<dyn Environment>,
     state: Mutex<State>,
-    marks: Mutex<Marks>,
+    marks: Marks,
 }
 
 /// Everything that the store holds.
@@ -69,7 +70,7 @@ impl MemoryBackend {
             store_id: environment.new_id("store"),
             environment,
             state: Mutex::default(),
-            marks: Mutex::default(),
+            marks: Marks::default(),
         }
     }
 

@@ -103,8 +103,7 @@ impl Version {
     }
 
     fn labels(&self) -> Arc<[String]> {
-        let RecordRef { collection, kind, scope, tags, .. } = &self.record;
-        Labels { collection, kind: kind.as_deref(), scope, tags }.texts().into()
+        Labels::from(&self.record).texts().into()
     }
 }
 

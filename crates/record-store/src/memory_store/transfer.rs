@@ -10,7 +10,7 @@ use briefing_core::{Digest, RecordId, RunId};
 
 use super::{MemoryBackend, State, in_range};
 use crate::port::{Maintenance, RecordBackend};
-use crate::transfer::{EXPORT_SCHEMA, StoreStats, TransferLine, TransferReport};
+use crate::transfer::{LineReader, LineWriter, StoreStats, TransferLine, TransferReport};
 use crate::{Error, Record, RecordFilter};
 
 impl State {
@@ -51,49 +51,40 @@ impl State {
         wrong
     }
 
-    fn export(&self, store_id: String, out: &mut dyn Write) -> io::Result<TransferReport> {
-        let mut report = TransferReport::default();
-        let mut put = |line: TransferLine| {
-            report.count(&line);
-            let mut text = serde_json::to_vec(&line)?;
-            text.push(b'\n');
-            out.write_all(&text)
-        };
-        put(TransferLine::Header { schema: EXPORT_SCHEMA.to_owned(), record_store_id: store_id })?;
+    fn export(&self, store_id: &str, out: &mut dyn Write) -> io::Result<TransferReport> {
+        let mut lines = LineWriter::begin(out, store_id)?;
         for living in self.records.values() {
-            put(TransferLine::Record(Box::new(living.latest.whole().map_err(io::Error::other)?)))?;
+            let whole = living.latest.whole().map_err(io::Error::other)?;
+            lines.put(&TransferLine::Record(Box::new(whole)))?;
             for version in living.earlier.values().rev() {
-                put(TransferLine::Version(Box::new(version.whole().map_err(io::Error::other)?)))?;
+                let whole = version.whole().map_err(io::Error::other)?;
+                lines.put(&TransferLine::Version(Box::new(whole)))?;
             }
         }
         for buried in self.tombstones.values() {
-            put(TransferLine::Tombstone(buried.tombstone.clone()))?;
+            lines.put(&TransferLine::Tombstone(buried.tombstone.clone()))?;
         }
         for link in &self.links {
-            put(TransferLine::Link(link.as_ref().clone()))?;
+            lines.put(&TransferLine::Link(link.as_ref().clone()))?;
         }
         for (run_id, run) in self.runs.in_order() {
-            put(TransferLine::Run {
+            lines.put(&TransferLine::Run {
                 run_id: run_id.clone(),
                 scope: run.scope.clone(),
                 state_version: run.state_version,
                 fencing: run.fencing,
             })?;
             for snapshot in &run.snapshots {
-                put(TransferLine::Snapshot(snapshot.as_ref().clone()))?;
+                lines.put(&TransferLine::Snapshot(snapshot.as_ref().clone()))?;
             }
             for checkpoint in &run.checkpoints {
-                put(TransferLine::Checkpoint(checkpoint.as_ref().clone()))?;
+                lines.put(&TransferLine::Checkpoint(checkpoint.as_ref().clone()))?;
             }
             for event in run.events.values() {
-                put(TransferLine::Event(Box::new(event.as_ref().clone())))?;
+                lines.put(&TransferLine::Event(Box::new(event.as_ref().clone())))?;
             }
         }
-        let mut text = serde_json::to_vec(&TransferLine::End { report })?;
-        text.push(b'\n');
-        out.write_all(&text)?;
-        out.flush()?;
-        Ok(report)
+        lines.end()
     }
 }
 
@@ -105,50 +96,16 @@ struct Lines {
 
 impl Lines {
     fn read(input: &mut dyn BufRead) -> Self {
+        let mut reader = LineReader::new(input);
         let mut lines = Vec::new();
-        let outcome = Self::fill(input, &mut lines);
+        let outcome = loop {
+            match reader.next() {
+                Ok(Some(line)) => lines.push(line),
+                Ok(None) => break Ok(reader.report()),
+                Err(error) => break Err(error),
+            }
+        };
         Self { lines, outcome }
-    }
-
-    fn fill(input: &mut dyn BufRead, lines: &mut Vec<(u64, TransferLine)>) -> Result<TransferReport, Error> {
-        let mut report = TransferReport::default();
-        let (mut number, mut ended) = (0, false);
-        let mut text = Vec::new();
-        loop {
-            number += 1;
-            let fault = |reason: String| Error::Import { line: number, reason };
-            text.clear();
-            let read = input.read_until(b'\n', &mut text).map_err(|error| fault(error.to_string()))?;
-            if read == 0 {
-                break;
-            }
-            if text.iter().all(u8::is_ascii_whitespace) {
-                continue;
-            }
-            if ended {
-                return Err(fault("a line after the last one".to_owned()));
-            }
-            let line = serde_json::from_slice(&text).map_err(|error| fault(error.to_string()))?;
-            match &line {
-                TransferLine::Header { schema, .. } if number == 1 && schema == EXPORT_SCHEMA => {}
-                TransferLine::Header { schema, .. } if number == 1 => {
-                    let reason = format!("the schema is {schema:?}, this program reads {EXPORT_SCHEMA:?}");
-                    return Err(fault(reason));
-                }
-                _ if number == 1 => {
-                    return Err(fault(format!("no header with the schema {EXPORT_SCHEMA:?}")));
-                }
-                TransferLine::End { report: told } if *told != report => {
-                    return Err(fault("the export holds another number of lines than it says".to_owned()));
-                }
-                TransferLine::End { .. } => ended = true,
-                _ => {}
-            }
-            report.count(&line);
-            lines.push((number, line));
-        }
-        let reason = "the export was cut short: it has no last line".to_owned();
-        if ended { Ok(report) } else { Err(Error::Import { line: number, reason }) }
     }
 }
 
@@ -179,7 +136,6 @@ impl<'a> Import<'a> {
     /// What is wrong with a line that cannot be taken in.
     fn take(&mut self, line: TransferLine) -> Result<(), String> {
         let told = |error: Error| error.to_string();
-        line.verify()?;
         match line {
             TransferLine::Header { .. } | TransferLine::End { .. } => Ok(()),
             TransferLine::Record(record) => {
@@ -273,7 +229,7 @@ impl Maintenance for MemoryBackend {
 
     async fn export(&self, mut out: Box<dyn Write + Send>) -> Result<TransferReport, Error> {
         let (state, id) = (State::clone(&self.state()), self.store_id().to_owned());
-        let done = tokio::task::spawn_blocking(move || state.export(id, &mut *out)).await;
+        let done = tokio::task::spawn_blocking(move || state.export(&id, &mut *out)).await;
         done.map_err(|_| Error::Interrupted)?
             .map_err(|error| Error::io("the export cannot be written", Path::new("memory"), error))
     }

@@ -1,29 +1,22 @@
 //! What changed in a view, and the state that a view is in.
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::{Mutex, PoisonError};
+use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use briefing_core::RecordId;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 
 use super::SqliteBackend;
 use super::fail::{Fail, Outcome, from_db, to_db};
 use super::rows::{self, Kept, RecordRow};
 use super::schema;
-use super::select::Selection;
+use super::select::{Label, Selection};
+use crate::marks::{Marks, PAGE_TEXT_BYTES, beginning};
 use crate::port::{RecordChanges, ViewChange, ViewChanges, ViewPage, ViewState, ViewedRecord};
 use crate::{ContentFormat, Error, Order, RecordContentSegment, RecordCursor, RecordFilter, Window};
 
 /// The `store` value that holds the last change that was forgotten.
 const FLOOR: &str = "changes_floor";
-
-/// How many views are remembered.
-const MAX_MARKS: usize = 1_024;
-
-/// The most text of one page, in bytes; a page always holds at least one record. About as much as a page of passages holds,
-/// so that little is read in vain.
-const PAGE_TEXT_BYTES: u64 = 512 * 1024;
 
 /// The most text of an account of changes, in bytes.
 const CHANGES_TEXT_BYTES: u64 = 64 * 1024 * 1024;
@@ -33,18 +26,6 @@ pub(super) fn head(connection: &Connection) -> Outcome<u64> {
     let mut select = connection.prepare_cached("SELECT max(seq) FROM changes")?;
     let head: Option<i64> = select.query_row([], |row| row.get(0))?;
     Ok(head.map_or(0, from_db))
-}
-
-/// What is known of views from earlier looks at the log.
-#[derive(Debug, Default)]
-pub(super) struct Marks(Mutex<HashMap<String, Mark>>);
-
-#[derive(Debug, Clone, Copy)]
-struct Mark {
-    /// Up to where the log was looked at.
-    checked: u64,
-    /// The last change of the view up to there.
-    last: u64,
 }
 
 /// What tells whether a change is one of a view.
@@ -64,13 +45,9 @@ impl Matcher {
             let mut group = Vec::new();
             let mut last = 0;
             for text in texts {
-                let mut select =
-                    connection.prepare_cached("SELECT id, changed FROM labels WHERE text = ?1")?;
-                let found: Option<(i64, i64)> =
-                    select.query_row([text], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-                if let Some((label, changed)) = found {
-                    group.push(label);
-                    last = last.max(from_db(changed));
+                if let Some(label) = Label::find(connection, &text)? {
+                    group.push(label.number);
+                    last = last.max(label.changed);
                 }
             }
             narrow(last);
@@ -130,40 +107,19 @@ fn state(connection: &Connection, view: &RecordFilter, marks: &Marks) -> Outcome
     if matcher.is_exact() {
         return Ok(ViewState(bound));
     }
-    let key = serde_json::to_string(view)?;
-    let known = marks.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
-    // A mark that was set at a later moment than this transaction sees says nothing about it.
-    let known = known.filter(|mark| mark.last <= bound);
-    if let Some(mark) = known.filter(|mark| mark.checked >= bound) {
-        return Ok(ViewState(mark.last));
-    }
-    let from = known.map_or(0, |mark| mark.checked);
-    let mut select = connection.prepare_cached(
-        "SELECT seq, record, before, after FROM changes WHERE seq <= ?1 AND seq > ?2 ORDER BY seq DESC",
-    )?;
-    let mut rows = select.query((to_db(bound)?, to_db(from)?))?;
-    let mut last = None;
-    while let Some(row) = rows.next()? {
-        let (before, after) = (text(row, 2)?, text(row, 3)?);
-        if matcher.matches(row.get(1)?, before, after) {
-            last = Some(from_db(row.get(0)?));
-            break;
+    let last_after = |from: u64| {
+        let mut select = connection.prepare_cached(
+            "SELECT seq, record, before, after FROM changes WHERE seq <= ?1 AND seq > ?2 ORDER BY seq DESC",
+        )?;
+        let mut rows = select.query((to_db(bound)?, to_db(from)?))?;
+        while let Some(row) = rows.next()? {
+            if matcher.matches(row.get(1)?, text(row, 2)?, text(row, 3)?) {
+                return Ok(Some(from_db(row.get(0)?)));
+            }
         }
-    }
-    drop(rows);
-    let last = match (last, known) {
-        (Some(last), _) => last,
-        (None, Some(mark)) => mark.last,
-        // What the log has forgotten may have been one of the view; its end stands for it.
-        (None, None) => floor(connection)?.min(bound),
+        Ok(None)
     };
-    let checked = head(connection)?;
-    let mut marks = marks.0.lock().unwrap_or_else(PoisonError::into_inner);
-    if marks.len() >= MAX_MARKS {
-        marks.clear();
-    }
-    marks.insert(key, Mark { checked, last });
-    Ok(ViewState(last))
+    marks.state(view, bound, last_after, || Ok((floor(connection)?, head(connection)?)))
 }
 
 fn text<'row>(row: &'row rusqlite::Row<'_>, at: usize) -> Outcome<Option<&'row str>> {
@@ -205,8 +161,7 @@ fn viewed(
         String::from_utf8(stored)
             .map_err(|error| Fail::Damaged(format!("record {}: {error}", row.record.id)))?
     } else {
-        // As many chars as bytes are allowed is at least the beginning that was asked for.
-        let cut = rows::window(connection, &row, Kept::Latest, Window::new(0, max_text_bytes.max(4) / 4))?;
+        let cut = rows::window(connection, &row, Kept::Latest, beginning(max_text_bytes))?;
         cut.content.into_text().unwrap_or_default()
     };
     Ok(ViewedRecord { place, record: row.record, text: Some(text), whole })
@@ -257,8 +212,7 @@ impl RecordChanges for SqliteBackend {
         let (view, id, marks) = (view.clone(), id.clone(), self.marks.clone());
         self.read("reading a record of a view", move |connection| {
             let state = state(connection, &view, &marks)?;
-            let row = rows::row_of(connection, &id)?.filter(|row| view.admits(&row.record));
-            let row = row.ok_or_else(|| Error::not_found("record", &id))?;
+            let row = rows::seen(connection, &view, &id)?;
             let cut = rows::window(connection, &row, Kept::Latest, window)?;
             Ok((state, RecordContentSegment::new(row.record, cut)))
         })

@@ -169,16 +169,22 @@ pub(super) fn make_folders(path: &Path) -> Result<(), Error> {
     builder.create(folder).map_err(|error| Error::io("the folder cannot be made", folder, error))
 }
 
-/// Makes the file, readable and writable by its owner only; the files of the journal take its mode.
+/// Makes the file; the files of the journal take its mode.
 fn make_file(path: &Path) -> Result<(), Error> {
+    let made = private_file().create(true).truncate(false).open(path);
+    made.map(drop).map_err(|error| Error::io("the database cannot be made", path, error))
+}
+
+/// Opens for writing what only its owner may read and write, if it is made by it.
+pub(super) fn private_file() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false);
+    options.write(true);
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt as _;
         options.mode(0o600);
     }
-    options.open(path).map(drop).map_err(|error| Error::io("the database cannot be made", path, error))
+    options
 }
 
 /// Whether a folder lies on a file system that other machines may write to at the same time, where a write-ahead log, which

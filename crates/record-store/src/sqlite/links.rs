@@ -14,10 +14,7 @@ use crate::{Error, LinkFilter, NewLink, RecordFilter, RecordLink};
 
 /// Makes a link as it is given; its ends must be in the view.
 pub(super) fn put(tx: &Tx<'_>, view: &RecordFilter, link: &RecordLink) -> Outcome<()> {
-    let end = |id: &RecordId| -> Outcome<i64> {
-        let row = rows::row_of(tx.connection, id)?.filter(|row| view.admits(&row.record));
-        Ok(row.ok_or_else(|| Error::not_found("record", id))?.number)
-    };
+    let end = |id: &RecordId| -> Outcome<i64> { Ok(rows::seen(tx.connection, view, id)?.number) };
     tx.connection
         .prepare_cached(
             "INSERT INTO links(id, source, target, relation, created_at, meta) VALUES(?1, ?2, ?3, ?4, ?5, ?6)",

@@ -16,11 +16,11 @@ use super::records::{self, Prepared};
 use super::rows::{self, COLUMNS, Kept};
 use super::terms::Terms;
 use super::writer::Tx;
-use super::{changes, links, runs, schema};
+use super::{changes, connect, links, runs, schema};
 use crate::filter::Labels;
 use crate::port::Maintenance;
-use crate::transfer::{EXPORT_SCHEMA, StoreStats, TransferLine, TransferReport};
-use crate::{Error, LinkFilter, NewRecord, Record, RecordFilter, RecordRef, Tombstone};
+use crate::transfer::{LineReader, LineWriter, StoreStats, TransferLine, TransferReport};
+use crate::{Error, LinkFilter, NewRecord, Record, RecordFilter, Tombstone};
 
 fn count(connection: &Connection, table: &str) -> Outcome<u64> {
     let sql = format!("SELECT count(*) FROM {table}");
@@ -110,8 +110,7 @@ fn check(connection: &Connection) -> Outcome<Vec<String>> {
 
 /// Says so where a record's labels are not those that its row tells.
 fn labels_differ(connection: &Connection, row: &rows::RecordRow) -> Outcome<Option<String>> {
-    let RecordRef { collection, kind, scope, tags, .. } = &row.record;
-    let texts = Labels { collection, kind: kind.as_deref(), scope, tags }.texts();
+    let texts = Labels::from(&row.record).texts();
     let mut borne = connection.prepare_cached(
         "SELECT 1 FROM record_labels WHERE record = ?2 AND label = (SELECT id FROM labels WHERE text = ?1)",
     )?;
@@ -126,13 +125,12 @@ fn labels_differ(connection: &Connection, row: &rows::RecordRow) -> Outcome<Opti
 fn export(
     connection: &Connection,
     store_id: &str,
+    path: &Path,
     out: &mut dyn Write,
-) -> Outcome<Result<TransferReport, std::io::Error>> {
-    let mut lines = Lines { out, report: TransferReport::default(), failed: None };
-    lines.put(TransferLine::Header {
-        schema: EXPORT_SCHEMA.to_owned(),
-        record_store_id: store_id.to_owned(),
-    })?;
+) -> Outcome<TransferReport> {
+    let told = |error| Fail::Store(Error::io("the export cannot be written", path, error));
+    let mut lines = LineWriter::begin(out, store_id).map_err(told)?;
+    let mut put = |line: TransferLine| lines.put(&line).map_err(told);
     let mut select = connection.prepare(&format!("SELECT {COLUMNS} FROM records ORDER BY number"))?;
     let mut earlier = connection
         .prepare(&format!("SELECT {COLUMNS} FROM versions WHERE number = ?1 ORDER BY version DESC"))?;
@@ -141,19 +139,19 @@ fn export(
         let row = rows::record_row(row)?.read()?;
         let number = row.number;
         let content = rows::content(connection, &row, Kept::Latest)?;
-        lines.put(TransferLine::Record(Box::new(Record { record: row.record, content })))?;
+        put(TransferLine::Record(Box::new(Record { record: row.record, content })))?;
         let mut found = earlier.query([number])?;
         while let Some(row) = found.next()? {
             let row = rows::record_row(row)?.read()?;
             let content = rows::content(connection, &row, Kept::Earlier)?;
-            lines.put(TransferLine::Version(Box::new(Record { record: row.record, content })))?;
+            put(TransferLine::Version(Box::new(Record { record: row.record, content })))?;
         }
     }
     for tombstone in tombstones(connection)? {
-        lines.put(TransferLine::Tombstone(tombstone))?;
+        put(TransferLine::Tombstone(tombstone))?;
     }
     for link in links::select(connection, &LinkFilter::default())? {
-        lines.put(TransferLine::Link(link))?;
+        put(TransferLine::Link(link))?;
     }
     let mut select = connection.prepare("SELECT id FROM runs ORDER BY number")?;
     let ids: Vec<String> = select.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
@@ -161,42 +159,18 @@ fn export(
         let run_id = RunId::new(id)?;
         let Some(row) = runs::seen(connection, &RecordFilter::new(), &run_id)? else { continue };
         let (state_version, fencing) = (row.state_version, row.fencing);
-        lines.put(TransferLine::Run { run_id: run_id.clone(), scope: row.scope, state_version, fencing })?;
+        put(TransferLine::Run { run_id: run_id.clone(), scope: row.scope, state_version, fencing })?;
         for snapshot in runs::snapshots(connection, row.number, &run_id, None)?.into_iter().rev() {
-            lines.put(TransferLine::Snapshot(snapshot))?;
+            put(TransferLine::Snapshot(snapshot))?;
         }
         for checkpoint in runs::checkpoints(connection, row.number, &run_id, None, None)?.into_iter().rev() {
-            lines.put(TransferLine::Checkpoint(checkpoint))?;
+            put(TransferLine::Checkpoint(checkpoint))?;
         }
         for event in runs::events(connection, row.number, &crate::EventFilter::default())? {
-            lines.put(TransferLine::Event(Box::new(event)))?;
+            put(TransferLine::Event(Box::new(event)))?;
         }
     }
-    let report = lines.report;
-    lines.put(TransferLine::End { report })?;
-    Ok(match lines.failed {
-        Some(error) => Err(error),
-        None => lines.out.flush().map(|()| report),
-    })
-}
-
-/// Where lines are written; after a failure the rest is not.
-struct Lines<'a> {
-    out: &'a mut dyn Write,
-    report: TransferReport,
-    failed: Option<std::io::Error>,
-}
-
-impl Lines<'_> {
-    fn put(&mut self, line: TransferLine) -> Outcome<()> {
-        if self.failed.is_none() {
-            self.report.count(&line);
-            let mut text = serde_json::to_vec(&line)?;
-            text.push(b'\n');
-            self.failed = self.out.write_all(&text).err();
-        }
-        Ok(())
-    }
+    lines.end().map_err(told)
 }
 
 fn tombstones(connection: &Connection) -> Outcome<Vec<Tombstone>> {
@@ -296,59 +270,21 @@ impl Import<'_, '_> {
 }
 
 fn import(tx: &mut Tx<'_>, input: &mut dyn BufRead) -> Outcome<TransferReport> {
-    let mut report = TransferReport::default();
+    let mut lines = LineReader::new(input);
     let mut import = Import { tx, terms: Terms::default(), record: None, run: None };
-    let (mut number, mut ended) = (0, false);
-    let mut text = Vec::new();
-    loop {
-        number += 1;
-        let fault = |reason: String| Fail::Store(Error::Import { line: number, reason });
-        text.clear();
-        let read = input.read_until(b'\n', &mut text).map_err(|error| fault(error.to_string()))?;
-        if read == 0 {
-            break;
-        }
-        if text.iter().all(u8::is_ascii_whitespace) {
-            continue;
-        }
-        if ended {
-            return Err(fault("a line after the last one".to_owned()));
-        }
-        let line: TransferLine = serde_json::from_slice(&text).map_err(|error| fault(error.to_string()))?;
-        match &line {
-            TransferLine::Header { schema, .. } if number == 1 && schema == EXPORT_SCHEMA => {}
-            TransferLine::Header { schema, .. } if number == 1 => {
-                return Err(fault(format!("the schema is {schema:?}, this program reads {EXPORT_SCHEMA:?}")));
-            }
-            _ if number == 1 => return Err(fault(format!("no header with the schema {EXPORT_SCHEMA:?}"))),
-            TransferLine::End { report: told } if *told != report => {
-                return Err(fault("the export holds another number of lines than it says".to_owned()));
-            }
-            TransferLine::End { .. } => ended = true,
-            _ => {}
-        }
-        report.count(&line);
-        line.verify().map_err(fault)?;
+    while let Some((_, line)) = lines.next()? {
         import.take(line).map_err(|fail| match fail {
-            Fail::Store(error) => fault(error.to_string()),
-            Fail::Damaged(detail) => fault(detail),
+            Fail::Store(error) => lines.fault(error.to_string()).into(),
+            Fail::Damaged(detail) => lines.fault(detail).into(),
             Fail::Sql(error) => match error.sqlite_error_code() {
                 Some(rusqlite::ErrorCode::ConstraintViolation) => {
-                    fault(format!("it is there already: {error}"))
+                    lines.fault(format!("it is there already: {error}")).into()
                 }
                 _ => Fail::Sql(error),
             },
         })?;
     }
-    if ended {
-        Ok(report)
-    } else {
-        Err(Error::Import {
-            line: number,
-            reason: "the export was cut short: it has no last line".to_owned(),
-        }
-        .into())
-    }
+    Ok(lines.report())
 }
 
 /// An input as a file of its own.
@@ -400,16 +336,10 @@ impl Maintenance for SqliteBackend {
 
     async fn backup(&self, to: &Path) -> Result<(), Error> {
         let to = to.to_owned();
-        let mut options = fs::OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::OpenOptionsExt as _;
-            options.mode(0o600);
-        }
         let made = to.clone();
         super::off_thread(move || {
-            options.open(&made).map(drop).map_err(|error| Error::io("the copy cannot be made", &made, error))
+            let made_new = connect::private_file().create_new(true).open(&made);
+            made_new.map(drop).map_err(|error| Error::io("the copy cannot be made", &made, error))
         })
         .await?;
         let copied = {
@@ -429,15 +359,13 @@ impl Maintenance for SqliteBackend {
 
     async fn export(&self, out: Box<dyn Write + Send>) -> Result<TransferReport, Error> {
         let (id, path, out) = (self.store_id.clone(), self.path.clone(), Mutex::new(Some(out)));
-        let done = self
-            .read("exporting", move |connection| {
-                // A second try would write everything twice.
-                let out = out.lock().unwrap_or_else(PoisonError::into_inner).take();
-                let Some(mut out) = out else { return Err(Error::Busy { waited_millis: 0 }.into()) };
-                export(connection, &id, &mut *out)
-            })
-            .await?;
-        done.map_err(|error| Error::io("the export cannot be written", &path, error))
+        self.read("exporting", move |connection| {
+            // A second try would write everything twice.
+            let out = out.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let Some(mut out) = out else { return Err(Error::Busy { waited_millis: 0 }.into()) };
+            export(connection, &id, &path, &mut *out)
+        })
+        .await
     }
 
     async fn import(&self, mut input: Box<dyn BufRead + Send>) -> Result<TransferReport, Error> {

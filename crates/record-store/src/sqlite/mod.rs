@@ -27,12 +27,12 @@ use briefing_core::Environment;
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
-use self::changes::Marks;
 use self::fail::Outcome;
 use self::readers::Readers;
 use self::schema::Looks;
 use self::writer::{Tx, Writer};
 use crate::Error;
+use crate::marks::Marks;
 use crate::port::{Leases, Links, Maintenance, RecordBackend, RecordChanges, Records, Runs, TextSearch};
 use crate::store::{Options, StoreMode};
 

@@ -38,7 +38,7 @@ impl Prepared {
         let stored = content.into_stored();
         let chars = (format != ContentFormat::Bytes)
             .then(|| stored.iter().filter(|byte| *byte & 0xC0 != 0x80).count() as u64);
-        let labels = labels_of(&new.collection, new.kind.as_deref(), &new.scope, &new.tags);
+        let labels = Labels::from(&new).texts();
         Self {
             digest: Digest::of(&stored),
             summary_terms: new.summary.as_deref().map(|summary| terms.of_text(summary)).unwrap_or_default(),
@@ -54,15 +54,6 @@ impl Prepared {
     fn take_terms(&mut self) -> (String, String) {
         (std::mem::take(&mut self.summary_terms), std::mem::take(&mut self.body_terms))
     }
-}
-
-fn labels_of(
-    collection: &str,
-    kind: Option<&str>,
-    scope: &briefing_core::Metadata,
-    tags: &[String],
-) -> Vec<String> {
-    Labels { collection, kind, scope, tags }.texts()
 }
 
 /// The times and the version of a row that is written.
@@ -189,7 +180,7 @@ fn update(tx: &mut Tx<'_>, existing: &RecordRow, mut prepared: Prepared, now: u6
         Stamp { version: old.version + 1, created_at_millis: old.created_at_millis, updated_at_millis: now };
     write_row(tx, "records", place, changed, &old.id, &prepared, &stamp)?;
     tx.set_terms(place, true, Some(prepared.take_terms()))?;
-    let old_texts = labels_of(&old.collection, old.kind.as_deref(), &old.scope, &old.tags);
+    let old_texts = Labels::from(old).texts();
     let (mut before, mut after) = (Vec::new(), Vec::new());
     for text in &old_texts {
         let label = tx.label(text)?;
@@ -300,10 +291,7 @@ fn delete(
     if_version: Option<u64>,
     now: u64,
 ) -> Outcome<Tombstone> {
-    let existing = rows::row_of(tx.connection, id)?.filter(|row| view.admits(&row.record));
-    let Some(RecordRow { number: place, record, .. }) = existing else {
-        return Err(Error::not_found("record", id).into());
-    };
+    let RecordRow { number: place, record, .. } = rows::seen(tx.connection, view, id)?;
     if let Some(expected) = if_version.filter(|expected| *expected != record.version) {
         let actual = Some(record.version);
         return Err(Error::VersionConflict { id: id.clone(), expected, actual }.into());
@@ -322,7 +310,7 @@ fn delete(
     tx.set_terms(place, true, None)?;
     connection.prepare_cached("DELETE FROM links WHERE source = ?1 OR target = ?1")?.execute([place])?;
     let mut before = Vec::new();
-    for text in labels_of(&record.collection, record.kind.as_deref(), &record.scope, &record.tags) {
+    for text in Labels::from(&record).texts() {
         let label = tx.label(&text)?;
         remove_label(tx, label, place)?;
         before.push(label);
@@ -396,11 +384,7 @@ impl Records for SqliteBackend {
 
     async fn describe(&self, view: &RecordFilter, id: &RecordId) -> Result<RecordRef, Error> {
         let (view, id) = (view.clone(), id.clone());
-        self.read("reading a record", move |connection| {
-            let row = rows::row_of(connection, &id)?.filter(|row| view.admits(&row.record));
-            Ok(row.ok_or_else(|| Error::not_found("record", &id))?.record)
-        })
-        .await
+        self.read("reading a record", move |connection| Ok(rows::seen(connection, &view, &id)?.record)).await
     }
 
     async fn list(&self, request: &ListRequest) -> Result<RecordPage, Error> {
@@ -443,8 +427,7 @@ impl Records for SqliteBackend {
     async fn history(&self, view: &RecordFilter, id: &RecordId) -> Result<Vec<RecordRef>, Error> {
         let (view, id) = (view.clone(), id.clone());
         self.read("reading the history of a record", move |connection| {
-            let latest = rows::row_of(connection, &id)?.filter(|row| view.admits(&row.record));
-            let latest = latest.ok_or_else(|| Error::not_found("record", &id))?;
+            let latest = rows::seen(connection, &view, &id)?;
             let sql = format!("SELECT {COLUMNS} FROM versions WHERE number = ?1 ORDER BY version DESC");
             let mut select = connection.prepare_cached(&sql)?;
             let earlier = select.query_map([latest.number], rows::record_row)?;
@@ -468,8 +451,7 @@ impl Records for SqliteBackend {
     ) -> Result<RecordContentSegment, Error> {
         let (view, id) = (view.clone(), id.clone());
         self.read("reading a record", move |connection| {
-            let latest = rows::row_of(connection, &id)?.filter(|row| view.admits(&row.record));
-            let latest = latest.ok_or_else(|| Error::not_found("record", &id))?;
+            let latest = rows::seen(connection, &view, &id)?;
             let (row, kept) = match version.filter(|version| *version != latest.record.version) {
                 None => (latest, Kept::Latest),
                 Some(version) => {

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::fail::{Fail, Outcome, from_db, to_db};
 use crate::content::{Cut, cut};
-use crate::{ContentFormat, RecordContent, RecordRef, Window};
+use crate::{ContentFormat, Error, RecordContent, RecordFilter, RecordRef, Window};
 
 /// The longest content that is kept in its row, in bytes. Longer ones are kept in chunks of about this length, so that a
 /// window is read without the rest.
@@ -98,6 +98,12 @@ pub(super) fn row_of(connection: &Connection, id: &RecordId) -> Outcome<Option<R
     let sql = format!("SELECT {COLUMNS} FROM records WHERE id = ?1");
     let raw = connection.prepare_cached(&sql)?.query_row([id.as_str()], record_row).optional()?;
     raw.map(Raw::read).transpose()
+}
+
+/// The row of a record that must be in a view.
+pub(super) fn seen(connection: &Connection, view: &RecordFilter, id: &RecordId) -> Outcome<RecordRow> {
+    let row = row_of(connection, id)?.filter(|row| view.admits(&row.record));
+    row.ok_or_else(|| Error::not_found("record", id).into())
 }
 
 /// A record's row by its number, with its content where that is kept in the row.

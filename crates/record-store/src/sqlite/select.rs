@@ -3,7 +3,7 @@
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
-use super::fail::{Outcome, to_db};
+use super::fail::{Outcome, from_db, to_db};
 use crate::{Order, RecordFilter};
 
 /// A longer list of labels is passed as one value, and not walked label by label.
@@ -37,10 +37,20 @@ impl Sql {
     }
 }
 
-/// The number of a label, if any record has ever borne it.
-pub(super) fn label(connection: &Connection, text: &str) -> Outcome<Option<i64>> {
-    let mut select = connection.prepare_cached("SELECT id FROM labels WHERE text = ?1")?;
-    Ok(select.query_row([text], |row| row.get(0)).optional()?)
+/// A label that some record bears or has borne.
+pub(super) struct Label {
+    pub(super) number: i64,
+    /// The last change of a record that bore it before or after.
+    pub(super) changed: u64,
+}
+
+impl Label {
+    pub(super) fn find(connection: &Connection, text: &str) -> Outcome<Option<Self>> {
+        let mut select = connection.prepare_cached("SELECT id, changed FROM labels WHERE text = ?1")?;
+        let label =
+            select.query_row([text], |row| Ok(Self { number: row.get(0)?, changed: from_db(row.get(1)?) }));
+        Ok(label.optional()?)
+    }
 }
 
 impl Selection {
@@ -50,7 +60,7 @@ impl Selection {
         for texts in filter.label_groups() {
             let mut group = Vec::new();
             for text in texts {
-                group.extend(label(connection, &text)?);
+                group.extend(Label::find(connection, &text)?.map(|label| label.number));
             }
             empty |= group.is_empty();
             groups.push(group);

@@ -8,11 +8,12 @@ use std::thread;
 use std::time::Duration;
 
 use briefing_core::Environment;
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot};
 
 use super::connect;
 use super::fail::{Fail, Outcome, to_db};
+use super::select::Label;
 use crate::{Durability, Error, Journal};
 
 /// How many writes may wait; more wait for a place in the queue.
@@ -357,9 +358,8 @@ impl Tx<'_> {
         if let Some(id) = self.written.labels.get(text) {
             return Ok(*id);
         }
-        let mut select = self.connection.prepare_cached("SELECT id FROM labels WHERE text = ?1")?;
-        let id = match select.query_row([text], |row| row.get(0)).optional()? {
-            Some(id) => id,
+        let id = match Label::find(self.connection, text)? {
+            Some(label) => label.number,
             None => {
                 self.connection
                     .prepare_cached("INSERT INTO labels(text, changed) VALUES(?1, 0)")?
