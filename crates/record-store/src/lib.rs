@@ -21,6 +21,7 @@ mod content;
 mod environment;
 mod error;
 mod filter;
+mod lease;
 mod link;
 mod marks;
 mod memory;
@@ -38,13 +39,14 @@ mod transfer;
 pub use content::{ContentFormat, RecordContent, RecordContentSegment, Window};
 pub use error::{Cause, Error};
 pub use filter::RecordFilter;
+pub use lease::{ExecutionLease, LeaseClaim, LeaseProof};
 pub use link::{Evidence, LinkFilter, NewLink, RecordLink};
 pub use memory::{MEMORY_COLLECTION, MemoryScope, NewMemory, Recall, SessionMemory};
 pub use page::{ListRequest, Order, RecordCursor, RecordPage};
 pub use record::{NewRecord, Record, RecordRef, RecordReference, Tombstone};
 pub use run::{
-    Checkpoint, EventContext, EventFilter, ExecutionLease, LeaseClaim, LeaseProof, NewCheckpoint, NewEvent,
-    NewSnapshot, NewStep, PruneReport, Snapshot, StepOutcome, StoredRuntimeEvent,
+    Checkpoint, EventContext, EventFilter, NewCheckpoint, NewEvent, NewSnapshot, NewStep, PruneReport,
+    Snapshot, StepOutcome, StoredRuntimeEvent,
 };
 pub use search::{HitReason, SearchHit, SearchMethod, SearchRequest};
 pub use sources::{RecordSourceOptions, RecordStoreContextSource, SessionMemoryContextSource};

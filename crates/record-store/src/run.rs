@@ -1,10 +1,11 @@
-//! Runs: checkpoints, snapshots, runtime events and leases, all kept under the id of a run.
+//! Runs: checkpoints, snapshots and runtime events, all kept under the id of a run.
 
-use briefing_core::{Digest, Metadata, RunId};
+use briefing_core::{Digest, Environment, Error as ValueError, Fingerprint, Metadata, RunId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::content::check_depth;
+use crate::{Error, ExecutionLease, LeaseProof};
 
 /// A checkpoint to write.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,6 +53,39 @@ impl NewCheckpoint {
     pub fn snapshot(mut self, snapshot_id: impl Into<String>) -> Self {
         self.snapshot_id = Some(snapshot_id.into());
         self
+    }
+
+    /// The state version that it gives a run which has `current`.
+    pub(crate) fn next_version(&self, run_id: &RunId, current: u64) -> Result<u64, Error> {
+        let conflict = |expected, actual| Error::StateConflict { run_id: run_id.clone(), expected, actual };
+        if let Some(expected) = self.expected_state_version.filter(|expected| *expected != current) {
+            return Err(conflict(expected, current));
+        }
+        let next = self.state_version.unwrap_or(current + 1);
+        if next <= current { Err(conflict(current + 1, next)) } else { Ok(next) }
+    }
+
+    /// The checkpoint as it is stored, but for its place, with the canonical text of its state.
+    pub(crate) fn taken(
+        self,
+        run_id: &RunId,
+        state_version: u64,
+        environment: &dyn Environment,
+    ) -> (Checkpoint, String) {
+        let text = self.state.to_string();
+        let checkpoint = Checkpoint {
+            id: environment.new_id("ckpt"),
+            run_id: run_id.clone(),
+            step_id: self.step_id,
+            sequence: 0,
+            state_version,
+            snapshot_id: self.snapshot_id,
+            digest: Digest::of(text.as_bytes()),
+            size_bytes: text.len() as u64,
+            created_at_millis: environment.now_unix_millis(),
+            state: self.state,
+        };
+        (checkpoint, text)
     }
 }
 
@@ -117,6 +151,22 @@ impl NewSnapshot {
     pub fn keep_last(mut self, snapshots: u64) -> Self {
         self.keep_last = Some(snapshots);
         self
+    }
+
+    /// The snapshot as it is stored, but for its place, with the canonical text of its state.
+    pub(crate) fn taken(self, run_id: &RunId, environment: &dyn Environment) -> (Snapshot, String) {
+        let text = self.state.to_string();
+        let snapshot = Snapshot {
+            id: environment.new_id("snap"),
+            run_id: run_id.clone(),
+            step_id: self.step_id,
+            sequence: 0,
+            digest: Digest::of(text.as_bytes()),
+            size_bytes: text.len() as u64,
+            created_at_millis: environment.now_unix_millis(),
+            state: self.state,
+        };
+        (snapshot, text)
     }
 }
 
@@ -265,8 +315,57 @@ impl NewEvent {
         self
     }
 
-    pub(crate) fn fingerprint(&self) -> Digest {
-        fingerprint(&self.event_type, &self.context, &self.payload)
+    pub(crate) fn validate(&self) -> Result<(), Error> {
+        if self.event_type.trim().is_empty() {
+            return Err(ValueError::Blank { field: "event_type" }.into());
+        }
+        Ok(())
+    }
+
+    /// Answers with the event that is stored under the same key, if it is the same.
+    pub(crate) fn repeated(&self, stored: StoredRuntimeEvent) -> Result<StoredRuntimeEvent, Error> {
+        let print = |event_type: &str, context: &EventContext, payload: &Value| {
+            let mut print = Fingerprint::new("briefing.runtime_event/1");
+            print.text(event_type).json(context).json(payload).finish()
+        };
+        let same = print(&self.event_type, &self.context, &self.payload)
+            == print(&stored.event_type, &stored.context, &stored.payload);
+        if same {
+            return Ok(stored);
+        }
+        let key = self.idempotency_key.clone().unwrap_or_default();
+        Err(Error::EventConflict { run_id: stored.run_id, key, sequence: stored.sequence })
+    }
+
+    /// Refuses a place that is not the one on which the append depends.
+    pub(crate) fn check_place(&self, run_id: &RunId, sequence: u64) -> Result<(), Error> {
+        match self.expected_sequence.filter(|expected| *expected != sequence) {
+            None => Ok(()),
+            Some(expected) => {
+                Err(Error::SequenceConflict { run_id: run_id.clone(), expected, actual: sequence })
+            }
+        }
+    }
+
+    /// The event as it is stored at its place.
+    pub(crate) fn placed(
+        self,
+        run_id: &RunId,
+        sequence: u64,
+        environment: &dyn Environment,
+    ) -> StoredRuntimeEvent {
+        let now = environment.now_unix_millis();
+        StoredRuntimeEvent {
+            run_id: run_id.clone(),
+            sequence,
+            event_id: self.event_id.unwrap_or_else(|| environment.new_id("evt")),
+            event_type: self.event_type,
+            idempotency_key: self.idempotency_key,
+            context: self.context,
+            payload: self.payload,
+            created_at_millis: self.created_at_millis.unwrap_or(now),
+            persisted_at_millis: now,
+        }
     }
 }
 
@@ -295,19 +394,6 @@ pub struct StoredRuntimeEvent {
     pub created_at_millis: u64,
     /// When it was stored, in milliseconds since the Unix epoch.
     pub persisted_at_millis: u64,
-}
-
-impl StoredRuntimeEvent {
-    pub(crate) fn fingerprint(&self) -> Digest {
-        fingerprint(&self.event_type, &self.context, &self.payload)
-    }
-}
-
-/// What makes two events under one key the same.
-fn fingerprint(event_type: &str, context: &EventContext, payload: &Value) -> Digest {
-    let mut print = briefing_core::Fingerprint::new("briefing.runtime_event/1");
-    print.text(event_type).json(context).json(payload);
-    print.finish()
 }
 
 /// Which events of a run are meant, in the order of their sequence.
@@ -370,7 +456,7 @@ impl NewStep {
     }
 
     /// Refuses what could not be read again.
-    pub(crate) fn validate(&self) -> Result<(), crate::Error> {
+    pub(crate) fn validate(&self) -> Result<(), Error> {
         let states = self.snapshot.iter().map(|snapshot| &snapshot.state);
         check_depth("state", states.chain(self.checkpoint.iter().map(|checkpoint| &checkpoint.state)))?;
         for event in &self.events {
@@ -400,116 +486,4 @@ pub struct StepOutcome {
     pub checkpoint: Option<Checkpoint>,
     /// The events: new, or stored before under the same key.
     pub events: Vec<StoredRuntimeEvent>,
-}
-
-/// A lease to claim.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LeaseClaim {
-    /// Who claims it.
-    pub owner: String,
-    /// How long it lives without a heartbeat, in milliseconds.
-    pub ttl_millis: u64,
-    /// The state version on which the claim depends.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expected_state_version: Option<u64>,
-}
-
-impl LeaseClaim {
-    /// A claim of `owner`.
-    #[must_use]
-    pub fn new(owner: impl Into<String>, ttl_millis: u64) -> Self {
-        Self { owner: owner.into(), ttl_millis, expected_state_version: None }
-    }
-
-    /// Makes the claim depend on the run's state version.
-    #[must_use]
-    pub fn expecting(mut self, state_version: u64) -> Self {
-        self.expected_state_version = Some(state_version);
-        self
-    }
-}
-
-/// What shows that somebody holds a lease.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LeaseProof {
-    /// Who holds it.
-    pub owner: String,
-    /// The secret of this claim.
-    pub token: String,
-    /// The number of this claim.
-    pub fencing: u64,
-}
-
-/// The lease of a run: who may work on it, and until when.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ExecutionLease {
-    /// The run.
-    pub run_id: RunId,
-    /// Who holds it.
-    pub owner: String,
-    /// The secret of this claim.
-    pub token: String,
-    /// The number of this claim: each claim of a run has a higher one than all before.
-    pub fencing: u64,
-    /// How long it lives without a heartbeat, in milliseconds.
-    pub ttl_millis: u64,
-    /// Until when it lives, in milliseconds since the Unix epoch.
-    pub until_millis: u64,
-    /// When it was claimed, in milliseconds since the Unix epoch.
-    pub claimed_at_millis: u64,
-    /// When it was last renewed, in milliseconds since the Unix epoch.
-    pub heartbeat_at_millis: u64,
-    /// When it was given back, in milliseconds since the Unix epoch.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub released_at_millis: Option<u64>,
-    /// The run's state version when it was claimed or last renewed.
-    pub state_version: u64,
-    /// A snapshot that its holder works from; it is kept while the lease lives.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub snapshot_id: Option<String>,
-}
-
-impl ExecutionLease {
-    /// What shows that it is held.
-    #[must_use]
-    pub fn proof(&self) -> LeaseProof {
-        LeaseProof { owner: self.owner.clone(), token: self.token.clone(), fencing: self.fencing }
-    }
-
-    /// Whether it is held at a time, in milliseconds since the Unix epoch.
-    #[must_use]
-    pub fn is_live(&self, now_millis: u64) -> bool {
-        self.released_at_millis.is_none() && now_millis < self.until_millis
-    }
-
-    /// Whether `proof` shows this lease while it is live; otherwise what became of it.
-    pub(crate) fn check(&self, proof: &LeaseProof, now_millis: u64) -> Result<(), crate::Error> {
-        let reason = if self.fencing != proof.fencing {
-            "it was claimed again since"
-        } else if self.owner != proof.owner || self.token != proof.token {
-            "owner and token are not those of the claim"
-        } else if self.released_at_millis.is_some() {
-            "it was released"
-        } else if now_millis >= self.until_millis {
-            "it expired"
-        } else {
-            return Ok(());
-        };
-        Err(lost(&self.run_id, proof, reason))
-    }
-}
-
-/// What became of a lease of a run that has none.
-pub(crate) const NEVER_LEASED: &str = "the run was never leased";
-
-pub(crate) fn lost(run_id: &RunId, proof: &LeaseProof, reason: &'static str) -> crate::Error {
-    crate::Error::LeaseLost {
-        run_id: run_id.clone(),
-        owner: proof.owner.clone(),
-        fencing: proof.fencing,
-        reason,
-    }
 }

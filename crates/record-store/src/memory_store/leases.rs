@@ -1,12 +1,12 @@
 //! Leases: who may work on a run.
 
 use async_trait::async_trait;
-use briefing_core::{Error as ValueError, RunId};
+use briefing_core::RunId;
 
 use super::runs::Run;
 use super::{MemoryBackend, in_range};
+use crate::lease::{NEVER_LEASED, lost};
 use crate::port::Leases;
-use crate::run::{NEVER_LEASED, lost};
 use crate::{Error, ExecutionLease, LeaseClaim, LeaseProof, RecordFilter};
 
 impl Run {
@@ -31,37 +31,13 @@ impl Leases for MemoryBackend {
         run: &RunId,
         claim: &LeaseClaim,
     ) -> Result<ExecutionLease, Error> {
-        if claim.owner.trim().is_empty() {
-            return Err(ValueError::Blank { field: "owner" }.into());
-        }
-        if claim.ttl_millis == 0 {
-            return Err(ValueError::invalid("ttl_millis", 0, "at least 1").into());
-        }
+        claim.validate()?;
         let mut state = self.state();
         let mut draft = state.runs.draft(view, run)?;
-        let now = self.environment.now_unix_millis();
-        let held = draft.run.lease.as_ref();
-        if let Some(held) = held.filter(|held| held.is_live(now) && held.owner != claim.owner) {
-            let (owner, until_millis) = (held.owner.clone(), held.until_millis);
-            return Err(Error::LeaseHeld { run_id: run.clone(), owner, until_millis });
-        }
-        let actual = draft.run.state_version;
-        if let Some(expected) = claim.expected_state_version.filter(|expected| *expected != actual) {
-            return Err(Error::StateConflict { run_id: run.clone(), expected, actual });
-        }
-        let lease = ExecutionLease {
-            run_id: run.clone(),
-            owner: claim.owner.clone(),
-            token: self.environment.new_id("lease"),
-            fencing: in_range(draft.run.fencing + 1)?,
-            ttl_millis: in_range(claim.ttl_millis)?,
-            until_millis: in_range(now.saturating_add(claim.ttl_millis))?,
-            claimed_at_millis: now,
-            heartbeat_at_millis: now,
-            released_at_millis: None,
-            state_version: draft.run.state_version,
-            snapshot_id: None,
-        };
+        let Run { lease: held, state_version, fencing, .. } = &draft.run;
+        let lease = claim.granted(run, held.clone(), *state_version, *fencing + 1, &*self.environment)?;
+        in_range(lease.fencing)?;
+        in_range(lease.until_millis)?;
         draft.run.fencing = lease.fencing;
         draft.run.lease = Some(lease.clone());
         state.runs.keep(draft);
@@ -86,9 +62,8 @@ impl Leases for MemoryBackend {
             draft.run.require_snapshot(id)?;
             lease.snapshot_id = Some(id.to_owned());
         }
-        lease.heartbeat_at_millis = now;
-        lease.until_millis = in_range(now.saturating_add(lease.ttl_millis))?;
-        lease.state_version = draft.run.state_version;
+        lease.renew(now, draft.run.state_version);
+        in_range(lease.until_millis)?;
         draft.run.lease = Some(lease.clone());
         state.runs.keep(draft);
         Ok(lease)

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use briefing_core::{Digest, Environment, Error as ValueError, Metadata, RunId};
+use briefing_core::{Environment, Error as ValueError, Metadata, RunId};
 
 use super::{MemoryBackend, in_range};
 use crate::port::Runs;
@@ -239,18 +239,9 @@ impl Draft {
     }
 
     fn put_snapshot(&mut self, new: NewSnapshot, environment: &dyn Environment) -> Snapshot {
-        let text = new.state.to_string();
+        let (mut snapshot, _) = new.taken(&self.id, environment);
         self.counted.snapshot += 1;
-        let snapshot = Snapshot {
-            id: environment.new_id("snap"),
-            run_id: self.id.clone(),
-            step_id: new.step_id,
-            sequence: self.counted.snapshot,
-            digest: Digest::of(text.as_bytes()),
-            size_bytes: text.len() as u64,
-            created_at_millis: environment.now_unix_millis(),
-            state: new.state,
-        };
+        snapshot.sequence = self.counted.snapshot;
         self.run.snapshots.push(Arc::new(snapshot.clone()));
         snapshot
     }
@@ -260,33 +251,13 @@ impl Draft {
         new: NewCheckpoint,
         environment: &dyn Environment,
     ) -> Result<Checkpoint, Error> {
-        let current = self.run.state_version;
-        let conflict =
-            |expected, actual| Err(Error::StateConflict { run_id: self.id.clone(), expected, actual });
-        if let Some(expected) = new.expected_state_version.filter(|expected| *expected != current) {
-            return conflict(expected, current);
-        }
-        let state_version = new.state_version.unwrap_or(current + 1);
-        if state_version <= current {
-            return conflict(current + 1, state_version);
-        }
+        let state_version = new.next_version(&self.id, self.run.state_version)?;
         if let Some(id) = &new.snapshot_id {
             self.run.require_snapshot(id)?;
         }
-        let text = new.state.to_string();
+        let (mut checkpoint, _) = new.taken(&self.id, in_range(state_version)?, environment);
         self.counted.checkpoint += 1;
-        let checkpoint = Checkpoint {
-            id: environment.new_id("ckpt"),
-            run_id: self.id.clone(),
-            step_id: new.step_id,
-            sequence: self.counted.checkpoint,
-            state_version: in_range(state_version)?,
-            snapshot_id: new.snapshot_id,
-            digest: Digest::of(text.as_bytes()),
-            size_bytes: text.len() as u64,
-            created_at_millis: environment.now_unix_millis(),
-            state: new.state,
-        };
+        checkpoint.sequence = self.counted.checkpoint;
         self.run.checkpoints.push(Arc::new(checkpoint.clone()));
         self.run.state_version = state_version;
         Ok(checkpoint)
@@ -298,37 +269,18 @@ impl Draft {
         new: NewEvent,
         environment: &dyn Environment,
     ) -> Result<StoredRuntimeEvent, Error> {
-        if new.event_type.trim().is_empty() {
-            return Err(ValueError::Blank { field: "event_type" }.into());
-        }
+        new.validate()?;
         if let Some(key) = &new.idempotency_key
             && let Some(stored) = self.run.keys.get(key).and_then(|sequence| self.run.events.get(sequence))
         {
-            if stored.fingerprint() == new.fingerprint() {
-                return Ok(StoredRuntimeEvent::clone(stored));
-            }
-            let (run_id, key) = (self.id.clone(), key.clone());
-            return Err(Error::EventConflict { run_id, key, sequence: stored.sequence });
+            return new.repeated(StoredRuntimeEvent::clone(stored));
         }
         let sequence = self.run.events.last_key_value().map_or(0, |(last, _)| *last) + 1;
-        if let Some(expected) = new.expected_sequence.filter(|expected| *expected != sequence) {
-            return Err(Error::SequenceConflict { run_id: self.id.clone(), expected, actual: sequence });
-        }
+        new.check_place(&self.id, sequence)?;
         if let Some(id) = new.event_id.as_ref().filter(|id| book.has_event(self, id)) {
             return Err(ValueError::invalid("event_id", id, "an id that no event has").into());
         }
-        let now = environment.now_unix_millis();
-        let event = StoredRuntimeEvent {
-            run_id: self.id.clone(),
-            sequence: in_range(sequence)?,
-            event_id: new.event_id.unwrap_or_else(|| environment.new_id("evt")),
-            event_type: new.event_type,
-            idempotency_key: new.idempotency_key,
-            context: new.context,
-            payload: new.payload,
-            created_at_millis: new.created_at_millis.unwrap_or(now),
-            persisted_at_millis: now,
-        };
+        let event = new.placed(&self.id, in_range(sequence)?, environment);
         self.event_ids.push(event.event_id.clone());
         self.run.add(event.clone());
         Ok(event)

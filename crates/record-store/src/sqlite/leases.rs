@@ -1,15 +1,15 @@
 //! Leases: who may work on a run.
 
 use async_trait::async_trait;
-use briefing_core::{Environment, Error as ValueError, RunId};
+use briefing_core::{Environment, RunId};
 use rusqlite::{Connection, OptionalExtension};
 
 use super::SqliteBackend;
 use super::fail::{Outcome, from_db, to_db};
 use super::runs::{self, RunRow};
 use super::writer::Tx;
+use crate::lease::{NEVER_LEASED, lost};
 use crate::port::Leases;
-use crate::run::{NEVER_LEASED, lost};
 use crate::{Error, ExecutionLease, LeaseClaim, LeaseProof, RecordFilter};
 
 fn select(connection: &Connection, row: &RunRow, run: &RunId) -> Outcome<Option<ExecutionLease>> {
@@ -84,40 +84,13 @@ fn claim(
     claim: &LeaseClaim,
     environment: &dyn Environment,
 ) -> Outcome<ExecutionLease> {
-    if claim.owner.trim().is_empty() {
-        return Err(ValueError::Blank { field: "owner" }.into());
-    }
-    if claim.ttl_millis == 0 {
-        return Err(ValueError::invalid("ttl_millis", 0, "at least 1").into());
-    }
+    claim.validate()?;
     let row = runs::open(tx, view, run)?;
-    let now = environment.now_unix_millis();
-    let held = select(tx.connection, &row, run)?;
-    if let Some(held) = held.filter(|held| held.is_live(now) && held.owner != claim.owner) {
-        let (owner, until_millis) = (held.owner, held.until_millis);
-        return Err(Error::LeaseHeld { run_id: run.clone(), owner, until_millis }.into());
-    }
-    if let Some(expected) = claim.expected_state_version.filter(|expected| *expected != row.state_version) {
-        let actual = row.state_version;
-        return Err(Error::StateConflict { run_id: run.clone(), expected, actual }.into());
-    }
-    let fencing = row.fencing + 1;
+    let (held, fencing) = (select(tx.connection, &row, run)?, row.fencing + 1);
+    let lease = claim.granted(run, held, row.state_version, fencing, environment)?;
     tx.connection
         .prepare_cached("UPDATE runs SET fencing = ?2 WHERE number = ?1")?
         .execute((row.number, to_db(fencing)?))?;
-    let lease = ExecutionLease {
-        run_id: run.clone(),
-        owner: claim.owner.clone(),
-        token: environment.new_id("lease"),
-        fencing,
-        ttl_millis: claim.ttl_millis,
-        until_millis: now.saturating_add(claim.ttl_millis),
-        claimed_at_millis: now,
-        heartbeat_at_millis: now,
-        released_at_millis: None,
-        state_version: row.state_version,
-        snapshot_id: None,
-    };
     write(tx, &row, &lease)?;
     Ok(lease)
 }
@@ -152,9 +125,7 @@ impl Leases for SqliteBackend {
                 runs::require_snapshot(tx.connection, &row, id)?;
                 lease.snapshot_id = snapshot_id;
             }
-            lease.heartbeat_at_millis = now;
-            lease.until_millis = now.saturating_add(lease.ttl_millis);
-            lease.state_version = row.state_version;
+            lease.renew(now, row.state_version);
             write(tx, &row, &lease)?;
             Ok(lease)
         })

@@ -1,7 +1,7 @@
 //! Runs: steps in one transaction, checkpoints, snapshots and events.
 
 use async_trait::async_trait;
-use briefing_core::{Digest, Environment, Error as ValueError, Metadata, RunId};
+use briefing_core::{Environment, Error as ValueError, Metadata, RunId};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 
@@ -102,17 +102,7 @@ fn put_snapshot(
     new: NewSnapshot,
     environment: &dyn Environment,
 ) -> Outcome<Snapshot> {
-    let text = new.state.to_string();
-    let mut snapshot = Snapshot {
-        id: environment.new_id("snap"),
-        run_id: run.clone(),
-        step_id: new.step_id,
-        sequence: 0,
-        digest: Digest::of(text.as_bytes()),
-        size_bytes: text.len() as u64,
-        created_at_millis: environment.now_unix_millis(),
-        state: new.state,
-    };
+    let (mut snapshot, text) = new.taken(run, environment);
     write_snapshot(tx, row, &snapshot, &text)?;
     snapshot.sequence = from_db(tx.connection.last_insert_rowid());
     Ok(snapshot)
@@ -142,31 +132,11 @@ fn put_checkpoint(
     new: NewCheckpoint,
     environment: &dyn Environment,
 ) -> Outcome<Checkpoint> {
-    let current = row.state_version;
-    if let Some(expected) = new.expected_state_version.filter(|expected| *expected != current) {
-        return Err(Error::StateConflict { run_id: run.clone(), expected, actual: current }.into());
-    }
-    let state_version = new.state_version.unwrap_or(current + 1);
-    if state_version <= current {
-        let (expected, actual) = (current + 1, state_version);
-        return Err(Error::StateConflict { run_id: run.clone(), expected, actual }.into());
-    }
+    let state_version = new.next_version(run, row.state_version)?;
     if let Some(id) = &new.snapshot_id {
         require_snapshot(tx.connection, row, id)?;
     }
-    let text = new.state.to_string();
-    let mut checkpoint = Checkpoint {
-        id: environment.new_id("ckpt"),
-        run_id: run.clone(),
-        step_id: new.step_id,
-        sequence: 0,
-        state_version,
-        snapshot_id: new.snapshot_id,
-        digest: Digest::of(text.as_bytes()),
-        size_bytes: text.len() as u64,
-        created_at_millis: environment.now_unix_millis(),
-        state: new.state,
-    };
+    let (mut checkpoint, text) = new.taken(run, state_version, environment);
     write_checkpoint(tx, row, &checkpoint, &text)?;
     checkpoint.sequence = from_db(tx.connection.last_insert_rowid());
     tx.connection
@@ -217,47 +187,27 @@ fn append(
     new: NewEvent,
     environment: &dyn Environment,
 ) -> Outcome<StoredRuntimeEvent> {
-    if new.event_type.trim().is_empty() {
-        return Err(ValueError::Blank { field: "event_type" }.into());
-    }
+    new.validate()?;
     if let Some(key) = &new.idempotency_key {
         let mut select = tx
             .connection
             .prepare_cached("SELECT event FROM events WHERE run = ?1 AND idempotency_key = ?2")?;
         let stored: Option<String> = select.query_row((row.number, key), |row| row.get(0)).optional()?;
         if let Some(stored) = stored {
-            let stored: StoredRuntimeEvent = serde_json::from_str(&stored)?;
-            if stored.fingerprint() == new.fingerprint() {
-                return Ok(stored);
-            }
-            let (run_id, key) = (run.clone(), key.clone());
-            return Err(Error::EventConflict { run_id, key, sequence: stored.sequence }.into());
+            return Ok(new.repeated(serde_json::from_str(&stored)?)?);
         }
     }
     let mut select = tx.connection.prepare_cached("SELECT max(sequence) FROM events WHERE run = ?1")?;
     let last: Option<i64> = select.query_row([row.number], |row| row.get(0))?;
     let sequence = last.map_or(0, from_db) + 1;
-    if let Some(expected) = new.expected_sequence.filter(|expected| *expected != sequence) {
-        return Err(Error::SequenceConflict { run_id: run.clone(), expected, actual: sequence }.into());
-    }
+    new.check_place(run, sequence)?;
     if let Some(id) = &new.event_id {
         let mut select = tx.connection.prepare_cached("SELECT 1 FROM events WHERE id = ?1")?;
         if select.query_row([id], |_| Ok(())).optional()?.is_some() {
             return Err(ValueError::invalid("event_id", id, "an id that no event has").into());
         }
     }
-    let now = environment.now_unix_millis();
-    let event = StoredRuntimeEvent {
-        run_id: run.clone(),
-        sequence,
-        event_id: new.event_id.unwrap_or_else(|| environment.new_id("evt")),
-        event_type: new.event_type,
-        idempotency_key: new.idempotency_key,
-        context: new.context,
-        payload: new.payload,
-        created_at_millis: new.created_at_millis.unwrap_or(now),
-        persisted_at_millis: now,
-    };
+    let event = new.placed(run, sequence, environment);
     write_event(tx, row, &event)?;
     Ok(event)
 }
