@@ -1,6 +1,6 @@
 //! Search: what is asked and what comes back.
 
-use briefing_analysis::{Analyzer, QueryTerm};
+use briefing_analysis::{Analyzer, QueryTerm, TermKind};
 use serde::{Deserialize, Serialize};
 
 use crate::{RecordFilter, RecordRef};
@@ -78,11 +78,38 @@ impl SearchRequest {
 /// The most terms of a query that are looked up.
 const MAX_TERMS: usize = 256;
 
-/// The terms of a query.
-pub(crate) fn query_terms(query: &str) -> Vec<QueryTerm> {
+/// A word of a query by the terms that find it: as it stands, by any whole, or by all its parts.
+#[derive(Debug, Default)]
+pub(crate) struct QueryWord {
+    pub(crate) wholes: Vec<String>,
+    pub(crate) parts: Vec<String>,
+}
+
+/// The words of a query, in its order.
+pub(crate) fn query_words(query: &str) -> Vec<QueryWord> {
     let mut terms = Analyzer::default().terms(query);
     terms.truncate(MAX_TERMS);
-    terms
+    terms.chunk_by(|one, next| one.group == next.group).map(QueryWord::new).collect()
+}
+
+impl QueryWord {
+    /// Single characters do not find a word that has bigrams.
+    fn new(terms: &[QueryTerm]) -> Self {
+        let has_bigrams = terms.iter().any(|term| term.kind == TermKind::CjkBigram);
+        let mut word = Self::default();
+        for term in terms {
+            match term.kind {
+                TermKind::CjkChar if has_bigrams => {}
+                TermKind::Whole => word.wholes.push(term.text.clone()),
+                _ => word.parts.push(term.text.clone()),
+            }
+        }
+        word
+    }
+
+    pub(crate) fn terms(&self) -> impl Iterator<Item = &String> {
+        self.wholes.iter().chain(&self.parts)
+    }
 }
 
 /// Why a record was found: the words of the query that each part of it holds, as they stand in the index.

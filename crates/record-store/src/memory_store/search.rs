@@ -4,12 +4,12 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use briefing_analysis::{Analyzer, QueryTerm, TermKind};
+use briefing_analysis::Analyzer;
 
 use super::MemoryBackend;
 use super::records::{Version, check_bounds};
 use crate::port::TextSearch;
-use crate::search::query_terms;
+use crate::search::query_words;
 use crate::{Error, HitReason, SearchHit, SearchRequest};
 
 /// How much more a word says in a summary than in a body.
@@ -26,12 +26,11 @@ const LEAST_IDF: f64 = 1e-6;
 
 /// The words of a query. Terms are named by their places in `terms`.
 struct Query {
-    terms: Vec<QueryTerm>,
+    terms: Vec<String>,
     words: Vec<Word>,
 }
 
-/// A word is found as it stands, by any whole, or by all its parts.
-#[derive(Default)]
+/// A [`QueryWord`](crate::search::QueryWord) by the places of its terms.
 struct Word {
     wholes: Vec<usize>,
     parts: Vec<usize>,
@@ -39,39 +38,20 @@ struct Word {
 
 impl Query {
     fn new(query: &str) -> Self {
-        let terms = query_terms(query);
-        let mut groups: Vec<Vec<(usize, &QueryTerm)>> = Vec::new();
-        for (at, term) in terms.iter().enumerate() {
-            match groups.last_mut().filter(|group| group.iter().any(|(_, other)| other.group == term.group)) {
-                Some(group) => group.push((at, term)),
-                None => groups.push(vec![(at, term)]),
-            }
-        }
-        let words = groups.iter().map(|group| Word::new(group)).collect();
+        let mut terms = Vec::new();
+        let mut place = |found: Vec<String>| -> Vec<usize> {
+            let first = terms.len();
+            terms.extend(found);
+            (first..terms.len()).collect()
+        };
+        let words = query_words(query).into_iter();
+        let words = words.map(|word| Word { wholes: place(word.wholes), parts: place(word.parts) });
+        let words = words.collect();
         Self { terms, words }
-    }
-
-    /// The terms that find a record and are weighed.
-    fn weighty(&self) -> impl Iterator<Item = usize> + '_ {
-        self.words.iter().flat_map(|word| word.wholes.iter().chain(&word.parts)).copied()
     }
 }
 
 impl Word {
-    /// Single characters do not find a word that has bigrams.
-    fn new(group: &[(usize, &QueryTerm)]) -> Self {
-        let has_bigrams = group.iter().any(|(_, term)| term.kind == TermKind::CjkBigram);
-        let mut word = Self::default();
-        for (at, term) in group {
-            match term.kind {
-                TermKind::CjkChar if has_bigrams => {}
-                TermKind::Whole => word.wholes.push(*at),
-                _ => word.parts.push(*at),
-            }
-        }
-        word
-    }
-
     fn is_in(&self, counted: &Counted) -> bool {
         self.wholes.iter().any(|at| counted.has(*at))
             || (!self.parts.is_empty() && self.parts.iter().all(|at| counted.has(*at)))
@@ -88,7 +68,7 @@ struct Counted {
 impl Counted {
     fn new(version: &Version, query: &Query, analyzer: &mut Analyzer) -> Result<Self, Error> {
         let places: HashMap<&str, usize> =
-            query.terms.iter().enumerate().map(|(at, term)| (term.text.as_str(), at)).collect();
+            query.terms.iter().enumerate().map(|(at, term)| (term.as_str(), at)).collect();
         let mut length = 0;
         let mut count = |text: &str| {
             let mut counts = vec![0; query.terms.len()];
@@ -119,10 +99,9 @@ impl Counted {
 
     fn reason(&self, query: &Query) -> HitReason {
         let held = |counts: &[u32]| {
-            let held = query.weighty().filter(|at| counts.get(*at).is_some_and(|count| *count > 0));
-            let held: BTreeSet<&str> =
-                held.filter_map(|at| query.terms.get(at)).map(|term| term.text.as_str()).collect();
-            held.into_iter().map(str::to_owned).collect()
+            let held = query.terms.iter().zip(counts).filter(|(_, count)| **count > 0);
+            let held: BTreeSet<&String> = held.map(|(term, _)| term).collect();
+            held.into_iter().cloned().collect()
         };
         HitReason { summary: held(&self.summary), body: held(&self.body) }
     }
@@ -141,7 +120,7 @@ impl Corpus {
     fn new(counted: &[Counted], query: &Query) -> Self {
         let records = counted.len() as f64;
         let length: u64 = counted.iter().map(|counted| counted.length).sum();
-        let idf = query.weighty().map(|at| {
+        let idf = (0..query.terms.len()).map(|at| {
             let holding = counted.iter().filter(|counted| counted.has(at)).count() as f64;
             let idf = ((records - holding + 0.5) / (holding + 0.5)).ln();
             (at, if idf > 0.0 { idf } else { LEAST_IDF })
@@ -174,7 +153,7 @@ fn search(records: &[Arc<Version>], request: &SearchRequest) -> Result<Vec<Searc
     let corpus = Corpus::new(&counted, &query);
     let mut hits = Vec::new();
     for (version, counted) in records.iter().zip(&counted) {
-        let found = query.weighty().any(|at| counted.has(at));
+        let found = (0..query.terms.len()).any(|at| counted.has(at));
         if !found || !request.filter.admits(&version.record) {
             continue;
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use briefing_analysis::{Analyzer, QueryTerm, TermKind};
+use briefing_analysis::Analyzer;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
@@ -12,7 +12,7 @@ use super::fail::Outcome;
 use super::rows::{self, INLINE_BYTES, Kept, RecordRow};
 use super::select::Selection;
 use crate::port::TextSearch;
-use crate::search::query_terms;
+use crate::search::{QueryWord, query_words};
 use crate::{Error, HitReason, SearchHit, SearchRequest};
 
 /// How much more a word says in a summary than in a body.
@@ -30,51 +30,33 @@ struct Expressions {
 impl Expressions {
     /// `None` where the query has no word.
     fn new(query: &str) -> Option<Self> {
-        let terms = query_terms(query);
-        let mut groups: Vec<Vec<&QueryTerm>> = Vec::new();
-        for term in &terms {
-            match groups.last_mut().filter(|group| group.iter().any(|other| other.group == term.group)) {
-                Some(group) => group.push(term),
-                None => groups.push(vec![term]),
-            }
-        }
-        let all: Vec<String> = groups.iter().map(|group| whole_word(group)).collect();
-        let finding: Vec<&QueryTerm> = groups.iter().flat_map(|group| weighty(group)).collect();
-        let any: Vec<String> = finding.iter().map(|term| quoted(&term.text)).collect();
-        if all.is_empty() {
+        let words = query_words(query);
+        if words.is_empty() {
             return None;
         }
-        let (all, any) = (all.join(" AND "), any.join(" OR "));
-        Some(Self {
-            any: (any != all).then_some(any),
-            all,
-            terms: finding.into_iter().map(|term| term.text.clone()).collect(),
-        })
+        let all = words.iter().map(whole_word).collect::<Vec<_>>().join(" AND ");
+        let any = joined(words.iter().flat_map(QueryWord::terms), " OR ");
+        let terms = words.iter().flat_map(QueryWord::terms).cloned().collect();
+        Some(Self { any: (any != all).then_some(any), all, terms })
     }
-}
-
-/// The terms of a word that find it: not its single characters where it has bigrams.
-fn weighty<'a>(group: &[&'a QueryTerm]) -> Vec<&'a QueryTerm> {
-    let has_bigrams = group.iter().any(|term| term.kind == TermKind::CjkBigram);
-    group.iter().copied().filter(|term| !has_bigrams || term.kind != TermKind::CjkChar).collect()
 }
 
 /// A word as it stands, or all that it is made of.
-fn whole_word(group: &[&QueryTerm]) -> String {
-    let group = weighty(group);
-    let (wholes, parts): (Vec<&QueryTerm>, Vec<&QueryTerm>) =
-        group.into_iter().partition(|term| term.kind == TermKind::Whole);
-    let join = |terms: &[&QueryTerm], operator: &str| {
-        terms.iter().map(|term| quoted(&term.text)).collect::<Vec<_>>().join(operator)
-    };
+fn whole_word(word: &QueryWord) -> String {
+    let QueryWord { wholes, parts } = word;
     let mut ways: Vec<String> = Vec::new();
     if !wholes.is_empty() {
-        ways.push(join(&wholes, " OR "));
+        ways.push(joined(wholes, " OR "));
     }
     if !parts.is_empty() {
-        ways.push(if parts.len() > 1 { format!("({})", join(&parts, " AND ")) } else { join(&parts, "") });
+        let every = joined(parts, " AND ");
+        ways.push(if parts.len() > 1 { format!("({every})") } else { every });
     }
     if ways.len() > 1 || wholes.len() > 1 { format!("({})", ways.join(" OR ")) } else { ways.concat() }
+}
+
+fn joined<'a>(terms: impl IntoIterator<Item = &'a String>, operator: &str) -> String {
+    terms.into_iter().map(|term| quoted(term)).collect::<Vec<_>>().join(operator)
 }
 
 /// A term as a string of the expression language (<https://www.sqlite.org/fts5.html>, section 3.1).
