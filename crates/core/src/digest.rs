@@ -81,6 +81,37 @@ impl From<Digest> for String {
     }
 }
 
+/// Builds the digest of bytes that come piece by piece.
+///
+/// ```
+/// use briefing_core::{Digest, Digester};
+/// let mut digester = Digester::new();
+/// digester.update(b"hel").update(b"lo");
+/// assert_eq!(digester.finish(), Digest::of(b"hello"));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Digester(blake3::Hasher);
+
+impl Digester {
+    /// Starts with nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the next bytes.
+    pub fn update(&mut self, bytes: &[u8]) -> &mut Self {
+        self.0.update(bytes);
+        self
+    }
+
+    /// The digest of everything that was added.
+    #[must_use]
+    pub fn finish(&self) -> Digest {
+        Digest(*self.0.finalize().as_bytes())
+    }
+}
+
 /// Builds the digest of a structured value from a canonical encoding: every part is preceded by its length, so that no
 /// two different sequences of parts encode alike.
 #[derive(Debug, Default)]

@@ -2,6 +2,9 @@
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use uuid::Uuid;
 
 /// Where time and fresh ids come from.
 pub trait Environment: Debug + Send + Sync {
@@ -10,6 +13,23 @@ pub trait Environment: Debug + Send + Sync {
 
     /// A fresh id that starts with `prefix`; never given out twice.
     fn new_id(&self, prefix: &str) -> String;
+}
+
+/// The environment of a running application: the system's clock, and ids that sort by the time at which they were made
+/// (UUIDv7, RFC 9562).
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemEnvironment;
+
+impl Environment for SystemEnvironment {
+    fn now_unix_millis(&self) -> u64 {
+        // A clock before 1970 counts as 1970.
+        let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn new_id(&self, prefix: &str) -> String {
+        format!("{prefix}-{}", Uuid::now_v7().simple())
+    }
 }
 
 /// An environment that repeats itself: ids count up from a seed and the clock stands still.

@@ -47,9 +47,9 @@ pub use change::{ChangeFeed, SourceChange, SourceChangeSet};
 pub use consumer::ContextConsumer;
 pub use content::Content;
 pub use descriptor::{Cursor, DescriptorPage, SourceDescriptor};
-pub use digest::{Digest, Fingerprint};
+pub use digest::{Digest, Digester, Fingerprint};
 pub use entry::{ContextBinding, ContextEntry};
-pub use environment::{Environment, SeededEnvironment};
+pub use environment::{Environment, SeededEnvironment, SystemEnvironment};
 pub use error::{Error, PortError, SourceError, SourceErrorKind};
 pub use filter::{ContextFilters, MetadataFilter, OneOrMany};
 pub use id::{

@@ -18,7 +18,6 @@
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod content;
-mod environment;
 mod error;
 mod filter;
 mod lease;

@@ -24,13 +24,12 @@
 //! ```
 
 mod context;
-mod environment;
 mod error;
 mod index;
 mod snapshot;
 
 pub use context::{CatalogEntry, TaskContext, TaskContextBuilder};
-pub use environment::SystemEnvironment;
+pub use briefing_core::SystemEnvironment;
 pub use error::Error;
 pub use index::{
     BindingOffer, Hidden, IndexAnswer, IndexCache, IndexConfig, IndexQuery, IndexStrategy, IndexedDescriptor,

@@ -87,7 +87,7 @@ impl RecordStore {
     /// ```
     #[must_use]
     pub fn in_memory() -> Self {
-        Self::in_memory_with(Arc::new(crate::environment::StoreEnvironment))
+        Self::in_memory_with(Arc::new(briefing_core::SystemEnvironment))
     }
 
     /// A store [in memory](Self::in_memory) that takes time and ids from an environment.

@@ -8,7 +8,6 @@ use briefing_core::Environment;
 use serde::{Deserialize, Serialize};
 
 use super::RecordStore;
-use crate::environment::StoreEnvironment;
 use crate::sqlite::SqliteBackend;
 use crate::{Error, RecordFilter};
 
@@ -62,7 +61,7 @@ impl Options {
             durability: Durability::default(),
             journal: Journal::default(),
             busy_timeout: Duration::from_secs(30),
-            environment: Arc::new(StoreEnvironment),
+            environment: Arc::new(briefing_core::SystemEnvironment),
         }
     }
 }
