@@ -23,16 +23,49 @@
 //! # Ok(()) }
 //! ```
 
+mod alias;
+mod area;
+mod beneath;
 mod boundary;
+mod delivery;
 mod error;
+mod hold;
+mod identity;
+mod inspect;
 mod name;
+mod options;
 mod path;
+mod place;
+mod policy;
+mod put;
 mod read;
+mod recover;
 mod source;
+mod staging;
+mod steps;
+mod swap;
+mod target;
+mod tree;
+mod unit;
 mod walk;
+mod write;
 
+pub use alias::AliasTable;
 pub use boundary::TaskWorkspace;
+pub use delivery::Delivery;
 pub use error::{Error, FileKind};
+pub use identity::FileRef;
+pub use inspect::FileInfo;
+pub use options::{ExecutionId, WorkspaceMode, WorkspaceOptions};
 pub use path::WorkspacePath;
+pub use policy::WritePolicy;
 pub use read::{FileIdentity, FileRead};
+pub use recover::{RecoveredUnit, UnitEnd};
 pub use source::{WorkspaceSource, WorkspaceSourceOptions};
+pub use staging::{Candidate, CandidateId};
+pub use steps::Step;
+#[cfg(feature = "failpoints")]
+pub use steps::StepHook;
+pub use target::TargetState;
+pub use tree::Removed;
+pub use write::{Expected, Written};

@@ -75,6 +75,13 @@ impl WorkspacePath {
         &self.0
     }
 
+    /// Whether this path is `other` or lies in it, also where the file system ignores case or the Unicode form of names.
+    #[must_use]
+    pub(crate) fn is_at_or_in(&self, other: &Self) -> bool {
+        let mut mine = self.0.split('/');
+        other.0.split('/').all(|segment| mine.next().is_some_and(|my| is_same_to_some(my, segment)))
+    }
+
     /// The last segment.
     #[must_use]
     pub fn file_name(&self) -> &str {
@@ -82,9 +89,32 @@ impl WorkspacePath {
     }
 }
 
-/// Whether a segment names the private folder, also where the file system ignores case.
+/// Whether a segment names the private folder on some file system: also where case is ignored, or characters that are
+/// compatible (a ligature) or not shown, or trailing dots and blanks; or by the short name that Windows gives to it.
 pub(crate) fn is_private(segment: &str) -> bool {
-    segment.eq_ignore_ascii_case(PRIVATE_FOLDER)
+    let trimmed = segment.trim_end_matches(['.', ' ']);
+    if trimmed.is_ascii() {
+        let short = trimmed.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("briefi~"));
+        return trimmed.eq_ignore_ascii_case(PRIVATE_FOLDER) || short;
+    }
+    let shown: String = trimmed.chars().filter(|char| !is_ignorable(*char)).collect();
+    let shown = shown.trim_end_matches(['.', ' ']);
+    caseless::compatibility_caseless_match_str(shown, PRIVATE_FOLDER)
+}
+
+/// Characters that HFS+ leaves out of account in names (Apple Technical Note TN1150), and their kind.
+fn is_ignorable(char: char) -> bool {
+    matches!(char, '\u{AD}' | '\u{34F}' | '\u{180E}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}'
+        | '\u{2060}'..='\u{206F}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}')
+}
+
+/// Whether two names are one where a file system ignores case or the Unicode form (default caseless matching of canonical
+/// equivalents, Unicode 3.13 D145).
+pub(crate) fn is_same_to_some(one: &str, other: &str) -> bool {
+    if one.is_ascii() && other.is_ascii() {
+        return one.eq_ignore_ascii_case(other);
+    }
+    caseless::canonical_caseless_match_str(one, other)
 }
 
 /// Windows ignores the suffix, trailing blanks and case; the superscripts count as digits.

@@ -1,12 +1,13 @@
 //! Reading one file, all of it or the beginning, and only if it stood still meanwhile.
 
 use std::fs::{File, Metadata};
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-use cap_std::fs::{Dir, OpenOptions};
+use cap_std::fs::Dir;
 
 use crate::error::{Error, FileKind};
+use crate::{beneath, path};
 
 /// What tells one state of a file from another without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,6 +40,29 @@ impl FileIdentity {
         }
     }
 
+    /// The same of an entry that was looked at through its folder.
+    pub(crate) fn of_entry(metadata: &cap_std::fs::Metadata) -> Self {
+        #[cfg(unix)]
+        {
+            use cap_std::fs::MetadataExt as _;
+            let ns = |seconds: i64, ns: i64| i128::from(seconds) * 1_000_000_000 + i128::from(ns);
+            Self {
+                size: metadata.size(),
+                modified_ns: ns(metadata.mtime(), metadata.mtime_nsec()),
+                changed_ns: ns(metadata.ctime(), metadata.ctime_nsec()),
+                inode: metadata.ino(),
+                device: metadata.dev(),
+            }
+        }
+        #[cfg(not(unix))]
+        {
+            let modified = metadata.modified().ok().map(cap_std::time::SystemTime::into_std);
+            let since = modified.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+            let modified_ns = since.map_or(0, |since| i128::try_from(since.as_nanos()).unwrap_or(i128::MAX));
+            Self { size: metadata.len(), modified_ns, changed_ns: 0, inode: 0, device: 0 }
+        }
+    }
+
     #[cfg(not(unix))]
     pub(crate) fn of(metadata: &Metadata) -> Self {
         let modified =
@@ -58,37 +82,74 @@ pub struct FileRead {
     pub identity: FileIdentity,
     /// The size of the whole file, in bytes.
     pub total_bytes: u64,
-    /// Whether there is more than `bytes`.
+    /// Whether there is more after `bytes`.
     pub truncated: bool,
 }
 
-/// Opens a regular file beneath `root` without waiting for anybody, and says in which state it is.
-pub(crate) fn open(root: &Dir, path: &Path, shown: &str) -> Result<(File, FileIdentity), Error> {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use cap_std::fs::OpenOptionsExt as _;
-        // A FIFO without a writer would make the open wait for ever.
-        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
-        options.custom_flags(i32::try_from(flags.bits()).unwrap_or_default());
+/// How often a path is resolved again whose links changed meanwhile.
+const ATTEMPTS: usize = 16;
+
+/// Opens a file beneath `root`, following links where they stay beneath it and out of the private area.
+///
+/// A path without links is opened at once. Links are resolved first, and what they lead to is opened without following
+/// any: a folder that turns into a link in between is noticed, and the path resolved again.
+pub(crate) fn open_following(root: &Dir, path: &Path, shown: &str) -> Result<File, Error> {
+    match beneath::open_file(root, path) {
+        Err(error) if beneath::met_a_link(&error) => {}
+        opened => return opened.map_err(|error| refusal(error, shown, || kind_at(root, path))),
     }
-    let file =
-        root.open_with(path, &options).map_err(|error| refusal(error, shown, || kind_at(root, path)))?;
-    let file = file.into_std();
+    for _ in 0..ATTEMPTS {
+        let resolved = root.canonicalize(path).map_err(|error| refusal(error, shown, || None))?;
+        if resolved.iter().any(|segment| segment.to_str().is_some_and(path::is_private)) {
+            return Err(Error::PrivateArea { path: shown.to_owned() });
+        }
+        match beneath::open_file(root, &resolved) {
+            Err(error) if beneath::met_a_link(&error) || error.kind() == io::ErrorKind::NotFound => {}
+            opened => return opened.map_err(|error| refusal(error, shown, || kind_at(root, &resolved))),
+        }
+    }
+    Err(Error::Changed { path: shown.to_owned() })
+}
+
+/// Opens a regular file beneath `root` without following a link, and says in which state it is.
+pub(crate) fn open(root: &Dir, path: &Path, shown: &str) -> Result<(File, FileIdentity), Error> {
+    let file = beneath::open_file(root, path).map_err(|error| match beneath::met_a_link(&error) {
+        true => Error::Changed { path: shown.to_owned() },
+        false => refusal(error, shown, || kind_at(root, path)),
+    })?;
+    let identity = regular(&file, shown)?;
+    Ok((file, identity))
+}
+
+/// The state of an open file; refused where it is no regular file.
+pub(crate) fn regular(file: &File, shown: &str) -> Result<FileIdentity, Error> {
     let metadata = file.metadata().map_err(|source| Error::Unreadable { path: shown.to_owned(), source })?;
     match FileKind::of(metadata.file_type()) {
         Some(kind) => Err(Error::NotRegularFile { path: shown.to_owned(), kind }),
-        None => Ok((file, FileIdentity::of(&metadata))),
+        None => Ok(FileIdentity::of(&metadata)),
     }
 }
 
-/// Reads at most `max_bytes`; one byte more is probed to know whether there is more.
+/// Reads at most `max_bytes` of a file that no link leads to.
 pub(crate) fn read(root: &Dir, path: &Path, shown: &str, max_bytes: u64) -> Result<FileRead, Error> {
-    let (mut file, identity) = open(root, path, shown)?;
+    let (file, identity) = open(root, path, shown)?;
+    read_window(file, identity, shown, 0, max_bytes)
+}
+
+/// Reads at most `max_bytes` of an open file, from `offset` on; one byte more is probed to know whether there is more.
+pub(crate) fn read_window(
+    mut file: File,
+    identity: FileIdentity,
+    shown: &str,
+    offset: u64,
+    max_bytes: u64,
+) -> Result<FileRead, Error> {
     let unreadable = |source| Error::Unreadable { path: shown.to_owned(), source };
-    let expected = usize::try_from(identity.size.min(max_bytes)).unwrap_or(usize::MAX);
-    let mut bytes = Vec::with_capacity(expected.saturating_add(1));
+    let expected = identity.size.saturating_sub(offset).min(max_bytes);
+    let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(usize::MAX).saturating_add(1));
+    if offset > 0 {
+        file.seek(SeekFrom::Start(offset)).map_err(unreadable)?;
+    }
     file.by_ref().take(max_bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(unreadable)?;
     let after = file.metadata().map_err(unreadable)?;
     if FileIdentity::of(&after) != identity {
@@ -96,7 +157,9 @@ pub(crate) fn read(root: &Dir, path: &Path, shown: &str, max_bytes: u64) -> Resu
     }
     let limit = usize::try_from(max_bytes).unwrap_or(usize::MAX);
     let truncated = bytes.len() > limit;
-    let total_bytes = identity.size.max(bytes.len() as u64);
+    // A file of `/proc` says that it has no bytes.
+    let read_to = if bytes.is_empty() { 0 } else { offset.saturating_add(bytes.len() as u64) };
+    let total_bytes = identity.size.max(read_to);
     bytes.truncate(limit);
     Ok(FileRead { bytes, identity, total_bytes, truncated })
 }
@@ -109,16 +172,11 @@ pub(crate) fn read_tail(
     identity: FileIdentity,
     max_bytes: u64,
 ) -> Result<Vec<u8>, Error> {
-    use std::io::{Seek as _, SeekFrom};
-    let (mut file, found) = open(root, path, shown)?;
+    let (file, found) = open(root, path, shown)?;
     if found != identity {
         return Err(Error::Changed { path: shown.to_owned() });
     }
-    let mut bytes = Vec::new();
-    file.seek(SeekFrom::Start(identity.size.saturating_sub(max_bytes)))
-        .and_then(|_| file.take(max_bytes).read_to_end(&mut bytes))
-        .map_err(|source| Error::Unreadable { path: shown.to_owned(), source })?;
-    Ok(bytes)
+    Ok(read_window(file, found, shown, identity.size.saturating_sub(max_bytes), max_bytes)?.bytes)
 }
 
 /// What sits at a path, where it is no regular file.

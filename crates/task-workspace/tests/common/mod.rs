@@ -9,7 +9,9 @@ use briefing_core::{
     ContextDiagnostic, ContextSource, ProjectionProfile, ReadRequest, Revision, SourceDescriptor,
     SourceError, SourceRead, SourceRef,
 };
-use briefing_task_workspace::{TaskWorkspace, WorkspaceSource, WorkspaceSourceOptions};
+use briefing_task_workspace::{
+    TaskWorkspace, WorkspaceOptions, WorkspacePath, WorkspaceSource, WorkspaceSourceOptions,
+};
 
 pub(crate) struct Tree(pub(crate) tempfile::TempDir);
 
@@ -40,6 +42,19 @@ impl Tree {
         TaskWorkspace::open(self.0.path()).unwrap()
     }
 
+    pub(crate) fn read_write(&self) -> TaskWorkspace {
+        TaskWorkspace::open_with(self.0.path(), WorkspaceOptions::read_write()).unwrap()
+    }
+
+    pub(crate) fn bytes(&self, path: impl AsRef<Path>) -> Vec<u8> {
+        std::fs::read(self.path(path)).unwrap()
+    }
+
+    /// Everything in the tree but the private area: files with their bytes, folders, links.
+    pub(crate) fn everything(&self) -> BTreeMap<String, Vec<u8>> {
+        everything(self.0.path())
+    }
+
     pub(crate) fn source_at(&self, folder: &str, options: WorkspaceSourceOptions) -> WorkspaceSource {
         TaskWorkspace::open(self.path(folder)).unwrap().source(options).unwrap()
     }
@@ -47,6 +62,33 @@ impl Tree {
     pub(crate) fn source(&self) -> WorkspaceSource {
         self.workspace().source(WorkspaceSourceOptions::new()).unwrap()
     }
+}
+
+pub(crate) fn path(path: &str) -> WorkspacePath {
+    WorkspacePath::new(path).unwrap()
+}
+
+/// Everything beneath a folder but private areas, by path.
+pub(crate) fn everything(root: &Path) -> BTreeMap<String, Vec<u8>> {
+    let (mut found, mut folders) = (BTreeMap::new(), vec![root.to_path_buf()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            let (path, kind) = (entry.path(), entry.file_type().unwrap());
+            let name = path.strip_prefix(root).unwrap().display().to_string();
+            if entry.file_name() == ".briefing" {
+                continue;
+            } else if kind.is_symlink() {
+                found.insert(name, std::fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes());
+            } else if kind.is_dir() {
+                found.insert(format!("{name}/"), Vec::new());
+                folders.push(path);
+            } else {
+                found.insert(name, std::fs::read(&path).unwrap_or_default());
+            }
+        }
+    }
+    found
 }
 
 pub(crate) struct Listing {

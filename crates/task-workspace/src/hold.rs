@@ -1,0 +1,110 @@
+//! One writer's turn: the private area, held under its lock, and what has to be asked before a path is written.
+
+use std::fs::File;
+use std::io;
+use std::sync::{MutexGuard, PoisonError};
+
+use crate::area::{self, Area, TMP};
+use crate::delivery::{self, Delivery};
+use crate::error::Error;
+use crate::options::WorkspaceMode;
+use crate::place::{Layer, Place};
+use crate::put::Slot;
+use crate::recover::Unfinished;
+use crate::steps::{Step, Steps};
+use crate::{TaskWorkspace, WorkspacePath};
+
+/// A writer's turn. No other handle or process writes while it lives.
+#[derive(Debug)]
+pub(crate) struct Hold<'a> {
+    pub(crate) workspace: &'a TaskWorkspace,
+    pub(crate) area: Area,
+    unfinished: Vec<Unfinished>,
+    deliveries: Vec<Delivery>,
+    _lock: File,
+    _turn: MutexGuard<'a, ()>,
+}
+
+impl TaskWorkspace {
+    /// Waits for a turn, and brings to an end what an earlier writer left unfinished.
+    pub(crate) fn hold(&self) -> Result<Hold<'_>, Error> {
+        let turn = self.writing().lock().unwrap_or_else(PoisonError::into_inner);
+        self.steps().reach(Step::PrepareArea).map_err(area::unusable("preparing it"))?;
+        let area = Area::make(self.dir())?;
+        let lock = area.lock()?;
+        let unfinished = self.recover(&area)?;
+        let deliveries = delivery::open_ones(&area)?;
+        Ok(Hold { workspace: self, area, unfinished, deliveries, _lock: lock, _turn: turn })
+    }
+}
+
+impl Hold<'_> {
+    pub(crate) fn steps(&self) -> &Steps {
+        self.workspace.steps()
+    }
+
+    pub(crate) fn new_id(&self, prefix: &str) -> String {
+        self.workspace.environment().new_id(prefix)
+    }
+
+    /// A fresh slot for a file on its way.
+    pub(crate) fn slot(&self) -> Result<Slot, Error> {
+        Ok(Slot { dir: self.area.make_folder(TMP)?, folder: TMP, name: self.new_id("file") })
+    }
+
+    pub(crate) fn deliveries(&self) -> &[Delivery] {
+        &self.deliveries
+    }
+
+    /// Checks that a promotion may write the path.
+    pub(crate) fn check_promotion(&self, path: &WorkspacePath) -> Result<(), Error> {
+        self.workspace.rules().check_path(path)?;
+        match self.unfinished.iter().find(|unfinished| unfinished.concerns(path)) {
+            Some(unfinished) => Err(unfinished.error()),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that an ordinary write may touch the path.
+    pub(crate) fn check_write(&self, path: &WorkspacePath) -> Result<(), Error> {
+        self.check_promotion(path)?;
+        match self.deliveries.iter().find(|delivery| delivery.protects(path)) {
+            Some(delivery) => {
+                Err(Error::Protected { path: path.as_str().to_owned(), delivery: delivery.id.clone() })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Where a write of the path goes: where it says, or to the execution's fallback in a read-only workspace.
+    ///
+    /// # Errors
+    /// [`Error::ReadOnly`] where that would change what is outside the fallback.
+    pub(crate) fn place(&self, path: &WorkspacePath) -> Result<Place, Error> {
+        let workspace = self.workspace;
+        if workspace.mode() == WorkspaceMode::ReadWrite {
+            return Place::reach(workspace.dir(), Layer::Root, path);
+        }
+        if let Some(fallback) = workspace.fallback()? {
+            let place = Place::reach(fallback, Layer::Fallback, path)?;
+            if place.metadata()?.is_some() {
+                return Ok(place);
+            }
+        }
+        if Place::reach(workspace.dir(), Layer::Root, path)?.metadata()?.is_some() {
+            return Err(Error::ReadOnly { path: path.as_str().to_owned() });
+        }
+        Place::reach(workspace.make_fallback()?, Layer::Fallback, path)
+    }
+}
+
+/// A place that has the name of nothing; a folder is told apart from a file.
+pub(crate) fn not_found(path: &WorkspacePath) -> Error {
+    Error::NotFound { path: path.as_str().to_owned() }
+}
+
+/// What a failed step on the way to a place means for its path.
+pub(crate) fn unreadable(path: &WorkspacePath) -> impl Fn(io::Error) -> Error {
+    let path = path.as_str().to_owned();
+    move |source| Error::Unreadable { path: path.clone(), source }
+}

@@ -1,0 +1,228 @@
+//! A unit of changes: all are made, or none.
+//!
+//! One change is whole by itself. Several are written down in a journal before the first is made; whoever opens the
+//! workspace after a crash finds it and brings the unit to an end ([`recover`](crate::recover)).
+
+use serde::{Deserialize, Serialize};
+
+use crate::area::{self, JOURNAL, KEPT, TMP};
+use crate::error::Error;
+use crate::hold::Hold;
+use crate::place::{Layer, Place, Seen};
+use crate::put::{self, Finished, Made, Slot, not_written};
+use crate::steps::Step;
+use crate::target::TargetState;
+use crate::{ExecutionId, WorkspacePath};
+
+/// The schema of a journal.
+pub(crate) const SCHEMA: &str = "briefing.unit/1";
+
+/// A change to one place.
+#[derive(Debug)]
+pub(crate) struct Change {
+    pub(crate) place: Place,
+    /// What is there now.
+    pub(crate) seen: Option<Seen>,
+    pub(crate) what: What,
+}
+
+#[derive(Debug)]
+pub(crate) enum What {
+    /// The file is put there.
+    Put(Finished),
+    /// What is there is taken away, by way of the slot.
+    Remove(Slot),
+}
+
+impl Change {
+    pub(crate) fn before(&self) -> TargetState {
+        self.seen.as_ref().map(|seen| seen.digest).into()
+    }
+
+    pub(crate) fn after(&self) -> TargetState {
+        match &self.what {
+            What::Put(finished) => TargetState::Present(finished.digest),
+            What::Remove(_) => TargetState::Absent,
+        }
+    }
+
+    fn slot(&self) -> &Slot {
+        match &self.what {
+            What::Put(finished) => &finished.slot,
+            What::Remove(slot) => slot,
+        }
+    }
+
+    fn sizes(&self) -> (u64, u64) {
+        let before = self.seen.as_ref().map_or(0, |seen| seen.identity.size);
+        match &self.what {
+            // A candidate took its share when it was staged; what it replaces goes.
+            What::Put(finished) if finished.slot.folder == area::STAGED => (before, 0),
+            What::Put(finished) => (before, finished.size_bytes),
+            What::Remove(_) => (before, 0),
+        }
+    }
+}
+
+/// A unit, as the journal keeps it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Journal {
+    pub(crate) schema: String,
+    pub(crate) unit: String,
+    pub(crate) changes: Vec<Entry>,
+}
+
+/// A change, as the journal keeps it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Entry {
+    pub(crate) path: WorkspacePath,
+    pub(crate) layer: Layer,
+    pub(crate) execution: ExecutionId,
+    /// The folder of the private area that holds the slot.
+    pub(crate) folder: String,
+    pub(crate) slot: String,
+    pub(crate) before: TargetState,
+    pub(crate) after: TargetState,
+}
+
+impl Hold<'_> {
+    /// Makes the changes, all or none. Where it fails, every place and every slot is as it was.
+    pub(crate) fn make(&self, changes: &mut [Change]) -> Result<(), Error> {
+        let rules = self.workspace.rules();
+        for (at, change) in changes.iter().enumerate() {
+            let (before, after) = change.sizes();
+            if let Err(error) = rules.grow(&change.place.path, before, after) {
+                give_back(self, changes.get(..at).unwrap_or_default());
+                changes.iter().map(Change::slot).filter(|slot| slot.folder == TMP).for_each(|slot| {
+                    let _ = slot.clear();
+                });
+                return Err(error);
+            }
+        }
+        let made = self.make_whole(changes);
+        if let Err(error) = &made {
+            give_back(self, changes);
+            match error {
+                Error::Stranded { .. } => self.keep_stranded(changes),
+                _ => changes.iter().map(Change::slot).filter(|slot| slot.folder == TMP).for_each(|slot| {
+                    // What is left is swept up when the workspace is opened the next time.
+                    let _ = slot.clear();
+                }),
+            }
+        }
+        made
+    }
+
+    /// Moves what could not be put back to where nothing is ever swept up.
+    fn keep_stranded(&self, changes: &[Change]) {
+        let Ok(kept) = self.area.make_folder(KEPT) else { return };
+        for change in changes {
+            let slot = change.slot();
+            for name in [slot.beside(), slot.name.clone()] {
+                let _ = slot.dir.rename(&name, &kept, &name);
+            }
+        }
+        let _ = area::sync(&kept);
+    }
+
+    fn make_whole(&self, changes: &mut [Change]) -> Result<(), Error> {
+        let journal = if changes.len() > 1 { Some(self.write_journal(changes)?) } else { None };
+        for change in changes.iter_mut() {
+            let made = change.place.make_folders(self.steps());
+            if let Err(source) = made {
+                self.drop_journal(journal.as_ref());
+                return Err(not_written(&change.place, Step::CreateFolders)(source));
+            }
+        }
+        let mut done = Vec::with_capacity(changes.len());
+        let made = self.make_each(changes, &mut done, journal.as_ref());
+        if let Err(error) = made {
+            for (made, _) in done.iter().rev() {
+                // The journal stays: the next opening tries again.
+                made.undo().map_err(|source| made.stranded(source))?;
+            }
+            self.drop_journal(journal.as_ref());
+            return Err(error);
+        }
+        if self.steps().reach(Step::CleanUp).is_ok() {
+            for change in changes.iter() {
+                // What is left is swept up later; the change is made.
+                let _ = change.slot().clear();
+            }
+        }
+        Ok(())
+    }
+
+    fn make_each<'a>(
+        &self,
+        changes: &'a [Change],
+        done: &mut Vec<(Made<'a>, TargetState)>,
+        journal: Option<&Slot>,
+    ) -> Result<(), Error> {
+        let steps = self.steps();
+        for change in changes {
+            let made = match (&change.what, &change.seen) {
+                (What::Put(finished), seen) => {
+                    put::put(steps, &finished.slot, &change.place, seen.as_ref())?
+                }
+                (What::Remove(slot), Some(seen)) => put::remove(steps, slot, &change.place, seen)?,
+                (What::Remove(_), None) => continue,
+            };
+            done.push((made, change.after()));
+        }
+        for (made, _) in done.iter() {
+            let Some(dir) = made.place().dir() else { continue };
+            let synced = steps.reach(Step::SyncFolder).and_then(|()| area::sync(dir));
+            synced.map_err(not_written(made.place(), Step::SyncFolder))?;
+        }
+        for (made, after) in done.iter() {
+            steps.reach(Step::ReadBack).map_err(not_written(made.place(), Step::ReadBack))?;
+            made.read_back(*after)?;
+        }
+        if let (Some(journal), Some(first)) = (journal, changes.first()) {
+            let removed = steps
+                .reach(Step::RemoveJournal)
+                .and_then(|()| area::remove(&journal.dir, &journal.name))
+                .and_then(|()| area::sync(&journal.dir));
+            removed.map_err(not_written(&first.place, Step::RemoveJournal))?;
+        }
+        Ok(())
+    }
+
+    fn write_journal(&self, changes: &[Change]) -> Result<Slot, Error> {
+        let unit = self.new_id("unit");
+        let entries = changes.iter().map(|change| Entry {
+            path: change.place.path.clone(),
+            layer: change.place.layer,
+            execution: self.workspace.execution_id().clone(),
+            folder: change.slot().folder.to_owned(),
+            slot: change.slot().name.clone(),
+            before: change.before(),
+            after: change.after(),
+        });
+        let facts = Journal { schema: SCHEMA.to_owned(), unit: unit.clone(), changes: entries.collect() };
+        let dir = self.area.make_folder(JOURNAL)?;
+        let slot = Slot { dir, folder: JOURNAL, name: format!("{unit}.json") };
+        let written = self.steps().reach(Step::WriteJournal).and_then(|()| {
+            area::write_facts(&slot.dir, &slot.name, &facts)
+        });
+        match (written, changes.first()) {
+            (Err(source), Some(first)) => Err(not_written(&first.place, Step::WriteJournal)(source)),
+            _ => Ok(slot),
+        }
+    }
+
+    /// Drops the journal of a unit that was undone. Where that fails the next opening finds nothing left to do.
+    fn drop_journal(&self, journal: Option<&Slot>) {
+        if let Some(journal) = journal {
+            let _ = area::remove(&journal.dir, &journal.name);
+        }
+    }
+}
+
+fn give_back(hold: &Hold<'_>, changes: &[Change]) {
+    for change in changes {
+        let (before, after) = change.sizes();
+        hold.workspace.rules().shrink(before, after);
+    }
+}
