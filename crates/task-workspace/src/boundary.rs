@@ -21,6 +21,7 @@ use crate::read::{self, FileIdentity, FileRead};
 use crate::recover::RecoveredUnit;
 use crate::source::{WorkspaceSource, WorkspaceSourceOptions};
 use crate::steps::Steps;
+use crate::walk::FoundFile;
 use crate::{WorkspacePath, beneath, name};
 
 /// The folder of a task. Cheap to clone; clones share the handle.
@@ -237,12 +238,21 @@ impl TaskWorkspace {
         OpenFile::of(file, Layer::Root, path.as_str())
     }
 
-    /// The folder of a layer, where it is there.
-    pub(crate) fn layer(&self, layer: Layer) -> Result<Option<&Dir>, Error> {
-        match layer {
-            Layer::Root => Ok(Some(self.dir())),
-            Layer::Fallback => self.fallback(),
-        }
+    /// Opens a file as a walk found it; refused where it is in another state, or behind a link by now.
+    pub(crate) fn open_found(&self, found: &FoundFile) -> Result<File, Error> {
+        let shown = found.name.shown();
+        let changed = || Error::Changed { path: shown.to_string() };
+        let dir = match found.layer {
+            Layer::Root => self.dir(),
+            Layer::Fallback => self.fallback()?.ok_or_else(changed)?,
+        };
+        let (file, identity) = read::open(dir, found.name.real(), shown)?;
+        if identity == found.identity { Ok(file) } else { Err(changed()) }
+    }
+
+    /// Reads at most `max_bytes` of a file as a walk found it, from `offset` on.
+    pub(crate) fn read_found(&self, found: &FoundFile, offset: u64, max_bytes: u64) -> Result<FileRead, Error> {
+        read::read_window(self.open_found(found)?, found.identity, found.name.shown(), offset, max_bytes)
     }
 
     /// The execution's fallback, where the workspace has one and something was written to it.

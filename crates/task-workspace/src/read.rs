@@ -40,6 +40,19 @@ impl FileIdentity {
         }
     }
 
+    /// The same of what `statat` said.
+    #[cfg(unix)]
+    pub(crate) fn of_stat(stat: &rustix::fs::Stat) -> Self {
+        let nanoseconds = |nanoseconds| i128::try_from(nanoseconds).unwrap_or_default();
+        Self {
+            size: u64::try_from(stat.st_size).unwrap_or_default(),
+            modified_ns: i128::from(stat.st_mtime) * 1_000_000_000 + nanoseconds(stat.st_mtime_nsec),
+            changed_ns: i128::from(stat.st_ctime) * 1_000_000_000 + nanoseconds(stat.st_ctime_nsec),
+            inode: stat.st_ino,
+            device: stat.st_dev,
+        }
+    }
+
     /// The same of an entry that was looked at through its folder.
     pub(crate) fn of_entry(metadata: &cap_std::fs::Metadata) -> Self {
         #[cfg(unix)]
@@ -130,12 +143,6 @@ pub(crate) fn regular(file: &File, shown: &str) -> Result<FileIdentity, Error> {
     }
 }
 
-/// Reads at most `max_bytes` of a file that no link leads to.
-pub(crate) fn read(root: &Dir, path: &Path, shown: &str, max_bytes: u64) -> Result<FileRead, Error> {
-    let (file, identity) = open(root, path, shown)?;
-    read_window(file, identity, shown, 0, max_bytes)
-}
-
 /// Reads at most `max_bytes` of an open file, from `offset` on; one byte more is probed to know whether there is more.
 pub(crate) fn read_window(
     mut file: File,
@@ -162,21 +169,6 @@ pub(crate) fn read_window(
     let total_bytes = identity.size.max(read_to);
     bytes.truncate(limit);
     Ok(FileRead { bytes, identity, total_bytes, truncated })
-}
-
-/// The last `max_bytes` of a file that is in the state `identity`.
-pub(crate) fn read_tail(
-    root: &Dir,
-    path: &Path,
-    shown: &str,
-    identity: FileIdentity,
-    max_bytes: u64,
-) -> Result<Vec<u8>, Error> {
-    let (file, found) = open(root, path, shown)?;
-    if found != identity {
-        return Err(Error::Changed { path: shown.to_owned() });
-    }
-    Ok(read_window(file, found, shown, identity.size.saturating_sub(max_bytes), max_bytes)?.bytes)
 }
 
 /// What sits at a path, where it is no regular file.

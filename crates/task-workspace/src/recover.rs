@@ -65,7 +65,7 @@ enum Standing {
     Pending,
     Made(How),
     /// The target is in a state of its own.
-    Foreign(TargetState),
+    Foreign,
 }
 
 /// A change of a unit, found again.
@@ -134,7 +134,7 @@ impl TaskWorkspace {
         for entry in &journal.changes {
             changes.push(self.find(area, entry)?);
         }
-        let is_foreign = changes.iter().any(|found| matches!(found.standing, Standing::Foreign(_)));
+        let is_foreign = changes.iter().any(|found| matches!(found.standing, Standing::Foreign));
         for (found, entry) in changes.iter_mut().zip(&journal.changes) {
             let ended = if is_foreign { undo(found) } else { self.finish_change(found) };
             if let Err(Error::Value(_) | Error::Conflict { .. } | Error::NotWritten { .. }) = &ended {
@@ -186,7 +186,7 @@ impl TaskWorkspace {
                 place.state()?
             }
             Err(Error::Link { .. } | Error::NotRegularFile { .. } | Error::HardLinked { .. }) => {
-                let standing = Standing::Foreign(TargetState::Absent);
+                let standing = Standing::Foreign;
                 return Ok(Found { place, slot, standing, before: entry.before });
             }
             Err(error) => return Err(error),
@@ -201,7 +201,7 @@ impl TaskWorkspace {
             (before, after) if (in_slot, beside, at) == (absent, before, after) => {
                 Standing::Made(How::Replaced)
             }
-            _ => Standing::Foreign(at),
+            _ => Standing::Foreign,
         };
         Ok(Found { place, slot, standing, before: entry.before })
     }

@@ -1,18 +1,24 @@
 //! The walk: every file that the workspace offers, by the rules of `.gitignore`.
+//!
+//! Folders are listed by path and entries are looked at through a handle on their folder that no link leads to: what a
+//! folder that turns into a link lists meanwhile is not there for that handle, and is left out.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use briefing_core::{ContextDiagnostic, Severity};
+use cap_std::fs::Dir;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
 use crate::error::{Error, FileKind};
 use crate::name::{self, FileName};
+use crate::place::{self, Layer};
 use crate::read::FileIdentity;
-use crate::{TaskWorkspace, path};
+use crate::{TaskWorkspace, beneath, path};
 
 /// How many diagnostics of one code a walk reports one by one; the rest are counted.
 const MAX_DIAGNOSTICS_OF_A_CODE: usize = 100;
@@ -44,8 +50,15 @@ impl WalkRules {
         Ok(Self { include_hidden, respect_ignore_files, globs })
     }
 
-    fn walker(&self, root: &Path) -> WalkBuilder {
-        let mut builder = WalkBuilder::new(root);
+    /// What the execution wrote is offered whatever the rules of ignore files say.
+    fn of_fallback(&self) -> Self {
+        Self { respect_ignore_files: false, ..self.clone() }
+    }
+
+    fn walker(&self, root: &Path, scope: &Scope) -> WalkBuilder {
+        let start = scope.folder.as_ref().map_or_else(|| root.to_path_buf(), |folder| root.join(folder));
+        let mut builder = WalkBuilder::new(start);
+        builder.max_depth(scope.depth);
         let (globs, root) = (self.globs.clone(), root.to_path_buf());
         builder
             .hidden(!self.include_hidden)
@@ -71,11 +84,25 @@ impl WalkRules {
     }
 }
 
+/// What part of the tree is walked.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Scope {
+    /// Only what is in this folder, which no link leads to.
+    pub(crate) folder: Option<PathBuf>,
+    /// How many folders deep; 1 is what lies in the folder itself.
+    pub(crate) depth: Option<usize>,
+    /// Whether folders are found too.
+    pub(crate) folders: bool,
+}
+
 /// A file that was found.
 #[derive(Debug, Clone)]
 pub(crate) struct FoundFile {
     pub(crate) name: FileName,
     pub(crate) identity: FileIdentity,
+    pub(crate) layer: Layer,
+    /// A folder is only found where the scope asks for folders.
+    pub(crate) is_folder: bool,
 }
 
 /// What a walk gave: files in the order of their paths' bytes, and what was left out other than by rule.
@@ -85,22 +112,45 @@ pub(crate) struct Walked {
     pub(crate) diagnostics: Vec<ContextDiagnostic>,
 }
 
-/// Walks the workspace: one stat for each file, none for what the rules leave out.
-pub(crate) fn walk(workspace: &TaskWorkspace, rules: &WalkRules) -> Result<Walked, Error> {
+/// Walks the workspace: one stat for each file, none for what the rules leave out. Files of the execution's fallback take
+/// the place of those that have the same path in the root.
+pub(crate) fn walk(workspace: &TaskWorkspace, rules: &WalkRules, scope: &Scope) -> Result<Walked, Error> {
     workspace.check_root()?;
+    let mut found = walk_layer(workspace.root(), workspace.dir(), Layer::Root, rules, scope);
+    if let Some(fallback) = workspace.fallback()? {
+        let path = workspace.fallback_path();
+        let more = walk_layer(&path, fallback, Layer::Fallback, &rules.of_fallback(), scope);
+        found.files.extend(more.files);
+        found.notes.extend(more.notes);
+    }
+    found.files.sort_unstable_by(|one, other| {
+        one.name.bytes().cmp(&other.name.bytes()).then(other.layer.cmp(&one.layer))
+    });
+    found.files.dedup_by(|later, earlier| later.name.bytes() == earlier.name.bytes());
+    Ok(Walked { files: found.files, diagnostics: report(found.notes) })
+}
+
+fn walk_layer(
+    path: &Path,
+    dir: &Dir,
+    layer: Layer,
+    rules: &WalkRules,
+    scope: &Scope,
+) -> Found {
+    let tree = Tree { path, dir, layer, folders: scope.folders };
     let found = Mutex::new(Found::default());
-    rules.walker(workspace.root()).build_parallel().run(|| {
-        Box::new(|entry| {
-            let seen = see(workspace, entry);
+    rules.walker(path, scope).build_parallel().run(|| {
+        let (tree, found) = (&tree, &found);
+        let mut folder = OpenFolder::default();
+        Box::new(move |entry| {
+            let seen = tree.see(&mut folder, entry);
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
             found.files.extend(seen.file);
             found.notes.extend(seen.notes);
             WalkState::Continue
         })
     });
-    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    found.files.sort_unstable_by(|one, other| one.name.bytes().cmp(&other.name.bytes()));
-    Ok(Walked { files: found.files, diagnostics: report(found.notes) })
+    found.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[derive(Default)]
@@ -124,48 +174,137 @@ struct Note {
     fact: String,
 }
 
-fn see(workspace: &TaskWorkspace, entry: Result<DirEntry, ignore::Error>) -> Seen {
-    let mut seen = Seen::default();
-    let entry = match entry {
-        Ok(entry) => entry,
-        Err(error) => {
-            seen.notes.extend(fault(workspace, &error, None));
+/// The folder whose entries a thread looks at, held open.
+#[derive(Default)]
+struct OpenFolder(Option<(PathBuf, Option<Dir>)>);
+
+impl OpenFolder {
+    /// The state of an entry, looked at through its folder; `None` where it is not there.
+    fn look(&mut self, root: &Dir, relative: &Path) -> io::Result<Option<(FileType, FileIdentity)>> {
+        let Some(name) = relative.file_name() else { return Ok(None) };
+        let parent = relative.parent().unwrap_or(Path::new(""));
+        if self.0.as_ref().is_none_or(|(known, _)| known != parent) {
+            let dir = match parent.as_os_str().is_empty() {
+                true => Some(root.try_clone()?),
+                false => match beneath::open_dir(root, parent) {
+                    Ok(dir) => Some(dir),
+                    // It is a link or gone by now: nothing that was listed there is its own.
+                    Err(error) if beneath::met_a_link(&error) || place::is_absence(&error) => None,
+                    Err(error) if error.kind() == io::ErrorKind::NotADirectory => None,
+                    Err(error) => return Err(error),
+                },
+            };
+            self.0 = Some((parent.to_path_buf(), dir));
+        }
+        let Some((_, Some(dir))) = &self.0 else { return Ok(None) };
+        match look(dir, name) {
+            Ok(found) => Ok(Some(found)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// What sort of thing an entry is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FileType {
+    File,
+    Link,
+    Other(FileKind),
+}
+
+#[cfg(unix)]
+fn look(dir: &Dir, name: &OsStr) -> io::Result<(FileType, FileIdentity)> {
+    let stat = rustix::fs::statat(dir, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW)?;
+    let sort = match rustix::fs::FileType::from_raw_mode(stat.st_mode) {
+        rustix::fs::FileType::RegularFile => FileType::File,
+        rustix::fs::FileType::Symlink => FileType::Link,
+        rustix::fs::FileType::Directory => FileType::Other(FileKind::Directory),
+        rustix::fs::FileType::Fifo => FileType::Other(FileKind::Fifo),
+        rustix::fs::FileType::Socket => FileType::Other(FileKind::Socket),
+        rustix::fs::FileType::CharacterDevice | rustix::fs::FileType::BlockDevice => {
+            FileType::Other(FileKind::Device)
+        }
+        rustix::fs::FileType::Unknown => FileType::Other(FileKind::Other),
+    };
+    Ok((sort, FileIdentity::of_stat(&stat)))
+}
+
+#[cfg(not(unix))]
+fn look(dir: &Dir, name: &OsStr) -> io::Result<(FileType, FileIdentity)> {
+    let metadata = dir.symlink_metadata(name)?;
+    let sort = match (metadata.is_file(), metadata.is_symlink(), metadata.is_dir()) {
+        (true, ..) => FileType::File,
+        (_, true, _) => FileType::Link,
+        (.., true) => FileType::Other(FileKind::Directory),
+        _ => FileType::Other(FileKind::Other),
+    };
+    Ok((sort, FileIdentity::of_entry(&metadata)))
+}
+
+/// A tree that is walked.
+struct Tree<'a> {
+    path: &'a Path,
+    dir: &'a Dir,
+    layer: Layer,
+    folders: bool,
+}
+
+impl Tree<'_> {
+    fn see(&self, folder: &mut OpenFolder, entry: Result<DirEntry, ignore::Error>) -> Seen {
+        let mut seen = Seen::default();
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                seen.notes.extend(fault(self.path, &error, None));
+                return seen;
+            }
+        };
+        let relative = entry.path().strip_prefix(self.path).unwrap_or(entry.path());
+        if let Some(error) = entry.error() {
+            seen.notes.extend(fault(self.path, error, Some(relative)));
+        }
+        let is_dir = entry.file_type().is_some_and(|file_type| file_type.is_dir());
+        if entry.depth() == 0 || (is_dir && !self.folders) {
             return seen;
         }
-    };
-    let relative = entry.path().strip_prefix(workspace.root()).unwrap_or(entry.path());
-    if let Some(error) = entry.error() {
-        seen.notes.extend(fault(workspace, error, Some(relative)));
-    }
-    let Some(file_type) = entry.file_type() else { return seen };
-    let note =
-        |code, what, fact: &str| Note { code, path: name::shown(relative), what, fact: fact.to_owned() };
-    if file_type.is_symlink() {
-        let target = match workspace.dir().metadata(relative) {
-            Ok(_) => "inside",
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => "outside",
-            Err(_) => "missing",
-        };
-        seen.notes.push(note("workspace.link_skipped", "target", target));
-        return seen;
-    }
-    match FileKind::of(file_type) {
-        Some(FileKind::Directory) => {}
-        Some(kind) => seen.notes.push(note("workspace.special_file_skipped", "kind", kind.as_str())),
-        None => match entry.metadata() {
-            Ok(metadata) => {
-                let identity = FileIdentity::of(&metadata);
-                seen.file = Some(FoundFile { name: FileName::new(relative), identity });
+        let note =
+            |code, what, fact: &str| Note { code, path: name::shown(relative), what, fact: fact.to_owned() };
+        match folder.look(self.dir, relative) {
+            Ok(None) => {}
+            Ok(Some((FileType::Link, _))) => {
+                let target = match self.dir.metadata(relative) {
+                    Ok(_) => "inside",
+                    Err(error) if error.kind() == io::ErrorKind::PermissionDenied => "outside",
+                    Err(_) => "missing",
+                };
+                seen.notes.push(note("workspace.link_skipped", "target", target));
             }
-            Err(error) => seen.notes.extend(fault(workspace, &error, Some(relative))),
-        },
+            Ok(Some((FileType::Other(FileKind::Directory), identity))) if self.folders => {
+                seen.file = Some(self.found(relative, identity, true));
+            }
+            Ok(Some((FileType::Other(FileKind::Directory), _))) => {}
+            Ok(Some((FileType::Other(kind), _))) => {
+                seen.notes.push(note("workspace.special_file_skipped", "kind", kind.as_str()));
+            }
+            Ok(Some((FileType::File, identity))) => {
+                seen.file = Some(self.found(relative, identity, false));
+            }
+            Err(error) => {
+                seen.notes.push(note("workspace.unreadable", "reason", &error.kind().to_string()));
+            }
+        }
+        seen
     }
-    seen
+
+    fn found(&self, relative: &Path, identity: FileIdentity, is_folder: bool) -> FoundFile {
+        FoundFile { name: FileName::new(relative), identity, layer: self.layer, is_folder }
+    }
 }
 
 /// What a failed step of the walk means; nothing where the file merely vanished meanwhile.
-fn fault(workspace: &TaskWorkspace, error: &ignore::Error, at: Option<&Path>) -> Option<Note> {
-    let at = at.or_else(|| path_of(error)?.strip_prefix(workspace.root()).ok());
+fn fault(root: &Path, error: &ignore::Error, at: Option<&Path>) -> Option<Note> {
+    let at = at.or_else(|| path_of(error)?.strip_prefix(root).ok());
     let shown = at.map(name::shown).unwrap_or_default();
     match error.io_error() {
         Some(error) if error.kind() == io::ErrorKind::NotFound => None,

@@ -16,7 +16,6 @@ use super::describe::{facts, passage_facts, passage_ref, path_of_passage};
 use super::prepare::Prepared;
 use super::scan::Scan;
 use crate::error::Error;
-use crate::read;
 use crate::walk::FoundFile;
 
 /// The largest picture that is attached, in bytes.
@@ -113,11 +112,7 @@ fn read_image(
             &format!("{} bytes are too many for an attachment", file.identity.size),
         ));
     }
-    let read = read::read(inner.workspace.dir(), file.name.real(), shown, MAX_IMAGE_BYTES)
-        .map_err(since_the_scan)?;
-    if read.identity != file.identity {
-        return Err(Error::Changed { path: shown.to_owned() }.into());
-    }
+    let read = inner.workspace.read_found(file, 0, MAX_IMAGE_BYTES).map_err(since_the_scan)?;
     let signals = MediaSignals { path: Some(file.name.shown()), ..MediaSignals::default() };
     let class = classify(&signals, &read.bytes);
     let media_type = class
@@ -143,13 +138,8 @@ fn read_image(
 
 /// The file as the scan found it: read, or kept since it was read and still in that state.
 fn prepared(inner: &Inner, file: &FoundFile) -> Result<Arc<Prepared>, SourceError> {
-    let shown = file.name.shown();
     if let Some(kept) = inner.prepared.find(file) {
-        let (_, identity) =
-            read::open(inner.workspace.dir(), file.name.real(), shown).map_err(since_the_scan)?;
-        if identity != file.identity {
-            return Err(Error::Changed { path: shown.to_string() }.into());
-        }
+        inner.workspace.open_found(file).map_err(since_the_scan)?;
         return Ok(kept);
     }
     let prepared = Arc::new(Prepared::of(inner, file).map_err(since_the_scan)?);

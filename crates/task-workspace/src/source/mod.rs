@@ -21,7 +21,7 @@ use self::prepare::PreparedFiles;
 use self::scan::{KeptScans, Scan};
 use crate::TaskWorkspace;
 use crate::error::Error;
-use crate::walk::{self, WalkRules};
+use crate::walk::{self, Scope, WalkRules};
 
 /// The files of a workspace as a source of the kind `task_workspace`.
 ///
@@ -97,7 +97,7 @@ impl WorkspaceSource {
 impl Inner {
     /// Walks the tree and keeps the answer; an unchanged tree gives the scan that is kept already.
     fn rescan(&self) -> Result<Arc<Scan>, Error> {
-        let walked = walk::walk(&self.workspace, &self.rules)?;
+        let walked = walk::walk(&self.workspace, &self.rules, &Scope::default())?;
         let mut scans = self.scans.lock().unwrap_or_else(PoisonError::into_inner);
         scans.take_in(walked, &self.options)
     }

@@ -9,7 +9,7 @@ use briefing_formats::{Passage, PassageLimits, classify, decode, passages};
 
 use super::Inner;
 use crate::error::Error;
-use crate::read::{self, FileIdentity};
+use crate::read::FileIdentity;
 use crate::walk::FoundFile;
 
 /// How much of a file is read to tell its kind where its name says that it is no text.
@@ -63,14 +63,11 @@ impl Prepared {
             _ if fits => file.identity.size,
             _ => SAMPLE_BYTES,
         };
-        let dir = inner.workspace.dir();
-        let read = read::read(dir, file.name.real(), shown, wanted)?;
-        if read.identity != file.identity {
-            return Err(Error::Changed { path: shown.to_string() });
-        }
+        let read = inner.workspace.read_found(file, 0, wanted)?;
         let mut bytes = read.bytes;
         if read.truncated && matches!(signals.kind(), MediaKind::Office | MediaKind::Pdf) {
-            bytes.extend(read::read_tail(dir, file.name.real(), shown, file.identity, SAMPLE_BYTES)?);
+            let tail = file.identity.size.saturating_sub(SAMPLE_BYTES);
+            bytes.extend(inner.workspace.read_found(file, tail, SAMPLE_BYTES)?.bytes);
         }
         let class = classify(&signals, &bytes);
         let mut prepared = Self {

@@ -171,7 +171,7 @@ impl KeptScans {
 fn revision_of(walked: &Walked, options: &WorkspaceSourceOptions) -> Result<Revision, Error> {
     let mut print = Fingerprint::new("briefing.workspace_scan/1");
     print.number(options.max_text_bytes).json(&walked.diagnostics).number(walked.files.len() as u64);
-    for FoundFile { name, identity } in &walked.files {
+    for FoundFile { name, identity, .. } in &walked.files {
         print.bytes(&name.bytes()).number(identity.size).number(identity.inode);
         print.bytes(&identity.modified_ns.to_le_bytes()).bytes(&identity.changed_ns.to_le_bytes());
     }
