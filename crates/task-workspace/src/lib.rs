@@ -29,6 +29,7 @@ mod beneath;
 mod boundary;
 mod delivery;
 mod error;
+mod find;
 mod hold;
 mod identity;
 mod inspect;
@@ -45,6 +46,7 @@ mod staging;
 mod steps;
 mod swap;
 mod target;
+mod text;
 mod tree;
 mod unit;
 mod walk;
@@ -54,6 +56,10 @@ pub use alias::AliasTable;
 pub use boundary::TaskWorkspace;
 pub use delivery::Delivery;
 pub use error::{Error, FileKind};
+pub use find::{
+    EntryKind, GrepCursor, GrepMatch, GrepPage, GrepRequest, ListRequest, Listing, ListingEntry, SearchHit, SearchPage,
+    SearchRequest,
+};
 pub use identity::FileRef;
 pub use inspect::FileInfo;
 pub use options::{ExecutionId, WorkspaceMode, WorkspaceOptions};
@@ -67,5 +73,6 @@ pub use steps::Step;
 #[cfg(feature = "failpoints")]
 pub use steps::StepHook;
 pub use target::TargetState;
+pub use text::{TextRead, TextWindow};
 pub use tree::Removed;
 pub use write::{Expected, Written};
