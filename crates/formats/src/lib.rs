@@ -25,6 +25,7 @@
 
 mod classify;
 mod decode;
+mod document;
 mod error;
 mod passages;
 mod signature;
@@ -32,6 +33,10 @@ mod text;
 
 pub use classify::{Classification, classify};
 pub use decode::{Decoded, decode};
+pub use document::{
+    DocumentError, DocumentFormat, DocumentLimits, DocumentNote, DocumentSection, DocumentText, SectionKind,
+    document_text,
+};
 pub use error::Error;
 pub use passages::{Passage, PassageLimits, passages};
 pub use text::is_text;
