@@ -71,11 +71,11 @@ impl DocumentError {
         }
     }
 
+    #[cfg(any(feature = "pdf", feature = "office"))]
     pub(crate) fn damaged(reason: impl Into<String>) -> Self {
         Self::Damaged { reason: reason.into() }
     }
 
-    #[cfg_attr(not(any(feature = "pdf", feature = "office")), allow(dead_code, reason = "parsers use it"))]
     pub(crate) fn limit(limit: &'static str, allowed: u64) -> Self {
         Self::LimitExceeded { limit, allowed }
     }

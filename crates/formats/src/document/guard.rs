@@ -19,7 +19,6 @@ pub(crate) struct Guard {
     steps: Cell<u32>,
 }
 
-#[cfg_attr(not(any(feature = "pdf", feature = "office")), allow(dead_code, reason = "parsers use it"))]
 impl Guard {
     pub(crate) fn new(stop: Arc<AtomicBool>, allowed: Duration) -> Self {
         Self { stop, deadline: Instant::now().checked_add(allowed), allowed, steps: Cell::new(0) }

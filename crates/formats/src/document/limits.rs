@@ -9,8 +9,11 @@ use std::time::Duration;
 /// `max_pages`): beyond it there is the text that fits, with [`complete`](super::DocumentText::complete) `false` and a
 /// note.
 ///
-/// Peak memory stays below a small multiple of `max_input_bytes + max_entry_bytes + max_text_chars` for Office
-/// documents, and of `max_input_bytes + max_total_bytes + max_text_chars` for PDF, whatever the input says of itself.
+/// Peak memory is bounded by these limits and not by what the input says of itself. For an Office document it is about
+/// `max_input_bytes + 2 * max_entry_bytes`, 100 bytes for each of `max_cells`, and the text. A PDF takes a few times its
+/// size; one that is built to be large in memory is refused at about eight times `max_total_bytes`, since each item of
+/// an array becomes an object. Who reads documents of strangers on a server runs the whole in a process with a limit of
+/// its own.
 ///
 /// ```
 /// use briefing_formats::DocumentLimits;
@@ -29,7 +32,7 @@ pub struct DocumentLimits {
     pub max_total_bytes: u64,
     /// The longest text, in chars. Default: 8,000,000, about two million tokens of English.
     pub max_text_chars: u64,
-    /// How many cells of sheets are read. Default: 1,000,000.
+    /// How many cells of sheets, and of the tables of a DOCX, are read. Default: 1,000,000.
     pub max_cells: u64,
     /// How many pages, sheets or slides are read. Default: 5,000.
     pub max_pages: u64,

@@ -105,7 +105,6 @@ pub(crate) fn rule(columns: usize) -> String {
 
 /// A pipe table of escaped cells. Its first row is padded to the widest one, since Markdown drops what is wider than
 /// that; rows that are shorter stay so, as Markdown allows.
-#[cfg_attr(not(feature = "office"), allow(dead_code, reason = "Office documents use it"))]
 pub(crate) fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let mut lines = String::new();

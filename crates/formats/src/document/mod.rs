@@ -6,14 +6,34 @@
 
 mod error;
 mod format;
+#[cfg_attr(
+    not(all(feature = "pdf", feature = "office")),
+    allow(dead_code, reason = "each parser uses a part of it")
+)]
 mod guard;
+#[cfg_attr(not(feature = "pdf"), allow(dead_code, reason = "only lopdf has no other way to be stopped"))]
 mod isolation;
 mod limits;
+#[cfg(any(feature = "pdf", feature = "office"))]
+#[cfg_attr(
+    not(all(feature = "pdf", feature = "office")),
+    allow(dead_code, reason = "each parser uses a part of it")
+)]
 mod markdown;
+#[cfg(any(feature = "pdf", feature = "office"))]
+#[cfg_attr(
+    not(all(feature = "pdf", feature = "office")),
+    allow(dead_code, reason = "each parser has notes of its own")
+)]
 mod notes;
 #[cfg(feature = "office")]
 mod office;
 mod outcome;
+#[cfg(any(feature = "pdf", feature = "office"))]
+#[cfg_attr(
+    not(all(feature = "pdf", feature = "office")),
+    allow(dead_code, reason = "each parser uses a part of it")
+)]
 mod output;
 #[cfg(feature = "pdf")]
 mod pdf;

@@ -4,10 +4,6 @@ use super::DocumentNote;
 
 /// What a note can say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(
-    not(all(feature = "pdf", feature = "office")),
-    allow(dead_code, reason = "each parser has notes of its own")
-)]
 pub(crate) enum Note {
     TextCut,
     PagesCut,
@@ -46,7 +42,9 @@ impl Note {
             Self::PagesCut => {
                 ("document.pages_cut", "Pages, sheets or slides after max_pages were not read; counted here.")
             }
-            Self::CellsCut => ("document.cells_cut", "Cells after max_cells were not read."),
+            Self::CellsCut => {
+                ("document.cells_cut", "Cells of sheets or tables after max_cells were not read.")
+            }
             Self::ContentUnreadable => (
                 "document.content_unreadable",
                 "A part of the document is damaged or missing, so that its text is not here.",
@@ -111,7 +109,6 @@ pub(crate) struct Notes {
     loss: bool,
 }
 
-#[cfg_attr(not(any(feature = "pdf", feature = "office")), allow(dead_code, reason = "parsers use it"))]
 impl Notes {
     pub(crate) fn add(&mut self, note: Note, place: &str) {
         self.add_many(note, 1, place);

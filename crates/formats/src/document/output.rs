@@ -75,13 +75,11 @@ impl Output {
     }
 
     /// How many chars still fit.
-    #[cfg_attr(not(feature = "office"), allow(dead_code, reason = "sheets use it"))]
     pub(crate) fn room(&self) -> u64 {
         self.max_chars.saturating_sub(self.chars)
     }
 
     /// Says that text was cut, where a parser stopped before the text did.
-    #[cfg_attr(not(feature = "office"), allow(dead_code, reason = "sheets use it"))]
     pub(crate) fn set_full(&mut self) {
         if !self.full {
             self.full = true;

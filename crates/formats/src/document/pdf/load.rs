@@ -15,6 +15,10 @@ const OBJECT_STREAM_BYTES: u64 = 8 << 20;
 /// How much the objects in memory may take, as a multiple of `max_total_bytes`.
 const IN_MEMORY: u64 = 4;
 
+/// How much a single object may take while it is read, as a multiple of `max_total_bytes`: a vector that grows holds
+/// its items twice.
+const IN_ONE_OBJECT: u64 = 8;
+
 /// What an object takes beside its content, in bytes: about the size of lopdf's enum and its place in a map.
 const OBJECT_BYTES: u64 = 96;
 
@@ -31,6 +35,7 @@ thread_local! {
 
 /// Loads a document, its objects bounded in number and size.
 pub(super) fn load(bytes: &[u8], limits: &DocumentLimits, guard: &Guard) -> Result<Document, DocumentError> {
+    check_objects(bytes, limits)?;
     let left = limits.max_total_bytes.saturating_mul(IN_MEMORY).saturating_add(bytes.len() as u64);
     let allowance = || Allowance { guard: guard.clone(), left, allowed: limits.max_total_bytes };
     let load = |force_reconstruct| {
@@ -55,6 +60,35 @@ pub(super) fn load(bytes: &[u8], limits: &DocumentLimits, guard: &Guard) -> Resu
         };
     }
     Ok(document)
+}
+
+/// Refuses a file in which a single object would take too much memory. lopdf reads an object whole before it shows it to
+/// the filter, and `[0 0 0 …` takes about sixty times its bytes. So the words up to each `endobj` are counted, whatever
+/// they seem to be part of; a compressed stream looks like a word every ten bytes.
+fn check_objects(bytes: &[u8], limits: &DocumentLimits) -> Result<(), DocumentError> {
+    let allowed = limits.max_total_bytes.saturating_mul(IN_ONE_OBJECT) / OBJECT_BYTES;
+    if bytes.len() as u64 <= allowed {
+        return Ok(());
+    }
+    let (mut words, mut after_border) = (0_u64, true);
+    for (at, byte) in bytes.iter().enumerate() {
+        match byte {
+            0 | b'\t' | b'\n' | 0xC | b'\r' | b' ' | b')' | b'>' | b']' | b'%' => after_border = true,
+            b'(' | b'<' | b'[' | b'/' | b'{' | b'}' => {
+                words += 1;
+                after_border = true;
+            }
+            b'e' if bytes.get(at..at + 6) == Some(b"endobj") => words = 0,
+            _ => {
+                words += u64::from(after_border);
+                after_border = false;
+            }
+        }
+        if words > allowed {
+            return Err(DocumentError::limit("max_total_bytes", limits.max_total_bytes));
+        }
+    }
+    Ok(())
 }
 
 /// How far one stream may inflate while objects are loaded. The objects of an encrypted document do not pass the filter,

@@ -30,7 +30,7 @@ pub(super) fn read(package: &mut Package<'_>, main: &str, out: &mut Output) -> R
         Some(part) => Numbering::read(package, &part)?,
         None => Numbering::default(),
     };
-    let mut story = Story::new(&styles, numbering);
+    let mut story = Story::new(&styles, numbering, package.limits.max_cells);
     body(package, main, &mut story, out)?;
     let anchors = std::mem::take(&mut story.anchors);
     if !out.is_full() {

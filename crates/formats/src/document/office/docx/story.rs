@@ -44,6 +44,9 @@ pub(super) struct Story<'a> {
     pub(super) fields: Vec<bool>,
     /// The text of paragraphs whose mark is deleted: it runs on in the next paragraph.
     pub(super) runs_on: String,
+    /// How many cells of tables may still be read.
+    pub(super) cells_left: u64,
+    pub(super) cells_cut: u64,
     pub(super) pictures: u64,
     pub(super) charts: u64,
     pub(super) diagrams: u64,
@@ -54,13 +57,15 @@ pub(super) struct Story<'a> {
 }
 
 impl<'a> Story<'a> {
-    pub(super) fn new(styles: &'a Styles, numbering: Numbering) -> Self {
+    pub(super) fn new(styles: &'a Styles, numbering: Numbering, max_cells: u64) -> Self {
         Self {
             styles,
             numbering,
             anchors: Anchors::default(),
             fields: Vec::new(),
             runs_on: String::new(),
+            cells_left: max_cells,
+            cells_cut: 0,
             pictures: 0,
             charts: 0,
             diagrams: 0,
@@ -86,6 +91,7 @@ impl<'a> Story<'a> {
     /// Says what was left out.
     pub(super) fn tell(&self, notes: &mut Notes) {
         for (note, count) in [
+            (Note::CellsCut, self.cells_cut),
             (Note::PicturesLeftOut, self.pictures),
             (Note::ChartsLeftOut, self.charts),
             (Note::DiagramsLeftOut, self.diagrams),

@@ -57,6 +57,8 @@ pub(super) fn read(
         }
     }
     let shown = |text: String| Ok(Shown { text, is_formula: false });
+    // Writers that calculate nothing leave the value of a formula empty; only a string may be so.
+    let value = value.filter(|value| kind == "str" || !value.trim().is_empty());
     match (value, formula) {
         _ if !inline.is_empty() => shown(inline),
         (None, Some(formula)) => Ok(Shown { text: formula, is_formula: true }),
@@ -74,7 +76,6 @@ pub(super) fn read(
             }
             "str" | "inlineStr" => shown(strings::unescaped(&value)),
             "e" | "d" => shown(value.trim().to_owned()),
-            _ if value.trim().is_empty() => shown(String::new()),
             _ => shown(formats.written(&value, style)),
         },
     }

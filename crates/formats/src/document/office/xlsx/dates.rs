@@ -76,7 +76,7 @@ mod tests {
     fn serial_numbers_become_dates() {
         for (serial, shown, since_1904, text) in [
             (45_429.0, Shown::Date, false, "2024-05-17"),
-            (45_429.5625, Shown::DateTime, false, "2024-05-17T13:30:00"),
+            (45_429.562_5, Shown::DateTime, false, "2024-05-17T13:30:00"),
             (0.75, Shown::Time, false, "18:00:00"),
             (1.0, Shown::Date, false, "1900-01-01"),
             (59.0, Shown::Date, false, "1900-02-28"),

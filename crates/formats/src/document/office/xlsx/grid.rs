@@ -6,7 +6,7 @@ use crate::document::output::Output;
 
 /// A table may have so many empty places for each cell …
 const EMPTY_PER_CELL: u64 = 4;
-/// … and so many more in all. Beyond, cells are listed by address.
+/// … and so many more in all. Beyond, cells are listed by address, as is one that stands alone.
 const EMPTY_MORE: u64 = 64;
 
 /// A cell with its column, from 1, and its escaped text.
@@ -51,7 +51,7 @@ impl Grid {
         let (Some(first), Some(last)) = (columns().min(), columns().max()) else { return };
         let (Some((top, _)), Some((bottom, _))) = (rows.first(), rows.last()) else { return };
         let places = u64::from(last - first + 1) * rows.len() as u64;
-        if places > cells * (EMPTY_PER_CELL + 1) + EMPTY_MORE {
+        if cells == 1 || places > cells * (EMPTY_PER_CELL + 1) + EMPTY_MORE {
             list(&rows, out);
             return;
         }
