@@ -168,6 +168,39 @@ fn pages_beyond_the_limit_are_cut_with_their_number() {
 }
 
 #[test]
+fn compressed_text_that_breaks_off_is_marked_incomplete() {
+    let mut document = lopdf::Document::with_version("1.5");
+    let lines: String = (0..400).map(|line| format!("(line {line}) Tj 0 -12 Td ")).collect();
+    let content =
+        lopdf::Stream::new(lopdf::Dictionary::new(), format!("BT /F1 10 Tf {lines}ET").into_bytes());
+    let content = document.add_object(content);
+    document.compress();
+    let deflated = document.get_object(content).unwrap().as_stream().unwrap().content.clone();
+    let bytes = |data: &[u8], filter: &str| {
+        let mut bytes = page(b"", HELVETICA, &[stream(&format!("/Filter {filter}"), data)]);
+        let at = bytes.windows(14).position(|window| window == b"/Contents 4 0 ").unwrap();
+        bytes[at + 10] = b'5';
+        bytes
+    };
+    let hexed: String = deflated.iter().map(|byte| format!("{byte:02x}")).collect();
+    for (whole, broken) in [
+        (bytes(&deflated, "/FlateDecode"), bytes(&deflated[..deflated.len() * 2 / 3], "/FlateDecode")),
+        (
+            bytes(format!("{hexed}>").as_bytes(), "[/ASCIIHexDecode /FlateDecode]"),
+            bytes(format!("{}>", &hexed[..hexed.len() / 4 * 2]).as_bytes(), "[/ASCIIHexDecode /FlateDecode]"),
+        ),
+    ] {
+        let document = read(&whole);
+        assert!(document.complete && document.text.contains("line 399"), "{:?}", document.notes);
+        let document = read(&broken);
+        assert!(
+            !document.complete && document.text.contains("line 9") && !document.text.contains("line 399")
+        );
+        assert_eq!(codes(&document), ["document.content_unreadable"]);
+    }
+}
+
+#[test]
 fn encrypted_documents_are_refused() {
     let mut objects = vec![
         b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),

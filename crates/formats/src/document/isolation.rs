@@ -73,6 +73,11 @@ pub(crate) fn isolated<T: Send + 'static>(
     }
 }
 
+/// Runs `work` on this thread; a panic becomes [`DocumentError::Panicked`].
+pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T, DocumentError>) -> Result<T, DocumentError> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(told(panic)))
+}
+
 fn told(panic: Box<dyn Any + Send>) -> DocumentError {
     match panic.downcast::<Thrown>() {
         Ok(thrown) => thrown.0,

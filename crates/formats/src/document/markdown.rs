@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+const LINE_ENDS: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
+
 /// Text on one line: runs of whitespace become a space.
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     let clean = !text.contains("  ")
@@ -27,7 +29,7 @@ pub(crate) fn heading(level: usize, text: &str) -> String {
 /// an underline gets a backslash, so that no text can pretend to be structure.
 pub(crate) fn paragraph(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
-    for line in text.split(['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}']) {
+    for line in text.split(LINE_ENDS) {
         let line = without_controls(line);
         let line = line.trim_end();
         if line.is_empty() {
@@ -67,7 +69,7 @@ fn without_controls(text: &str) -> Cow<'_, str> {
 /// What stands in a cell of a pipe table: lines joined by `<br>`, pipes escaped.
 pub(crate) fn cell(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
-    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+    for line in text.split(LINE_ENDS).map(str::trim).filter(|line| !line.is_empty()) {
         if !written.is_empty() {
             written.push_str("<br>");
         }
@@ -142,7 +144,7 @@ mod tests {
 
     #[test]
     fn cells_hold_one_line() {
-        assert_eq!(cell(" a|b \n\n c\td "), "a\\|b<br>c d");
+        assert_eq!(cell(" a|b \r\n\n c\td\re "), "a\\|b<br>c d<br>e");
         assert_eq!(
             table(&[vec!["a".into()], vec!["b".into(), String::new()]]),
             "| a | |\n| --- | --- |\n| b | |"

@@ -10,6 +10,7 @@ mod xlsx;
 mod xml;
 
 use super::guard::Guard;
+use super::isolation;
 use super::output::Output;
 use super::{DocumentError, DocumentFormat, DocumentLimits, DocumentText};
 use package::Package;
@@ -37,6 +38,6 @@ pub(super) fn read(
 pub(super) fn format_of(bytes: &[u8]) -> Option<DocumentFormat> {
     let limits = DocumentLimits::default().max_entry_bytes(FORMAT_BYTES).max_total_bytes(FORMAT_BYTES);
     let guard = Guard::new(std::sync::Arc::default(), limits.time_limit);
-    let mut package = Package::open(bytes, &limits, &guard).ok()?;
-    package.main_part().ok().map(|(format, _)| format)
+    let found = isolation::caught(|| Package::open(bytes, &limits, &guard)?.main_part());
+    found.ok().map(|(format, _)| format)
 }

@@ -49,7 +49,7 @@ impl Font {
         budget: &Budget<'_>,
     ) -> Result<Self, DocumentError> {
         let to_unicode = match font.get_deref(b"ToUnicode", document).and_then(Object::as_stream) {
-            Ok(stream) => budget.inflate(stream)?.map(|data| CMap::parse(&data)).unwrap_or_default(),
+            Ok(stream) => budget.inflate(stream)?.map(|data| CMap::parse(&data.content)).unwrap_or_default(),
             Err(_) => CMap::default(),
         };
         let name = |key: &[u8]| font.get_deref(key, document).and_then(Object::as_name).ok();
@@ -60,10 +60,18 @@ impl Font {
         let family = base.split_once('+').map_or(base.as_str(), |(_, family)| family);
         let is_symbol = family.starts_with("Symbol") || family.contains("Dingbats");
         let has_encoding = font.has(b"Encoding");
-        let is_symbolic = descriptor_flags(font, document) & 4 != 0;
+        let descriptor = font.get_deref(b"FontDescriptor", document).and_then(Object::as_dict).ok();
+        let is_symbolic = descriptor
+            .and_then(|descriptor| descriptor.get_deref(b"Flags", document).ok()?.as_i64().ok())
+            .is_some_and(|flags| flags & 4 != 0);
+        let program = match descriptor.map(|descriptor| descriptor.get_deref(b"FontFile", document)) {
+            Some(Ok(Object::Stream(stream))) if to_unicode.is_empty() => budget.inflate(stream)?,
+            _ => None,
+        };
+        let program = program.as_ref().map(|program| program.content.as_slice());
         Ok(Self {
-            guessed: to_unicode.is_empty() && !has_encoding && !is_symbol && is_symbolic,
-            codes: Codes::Simple(glyphs::table(font, is_symbol, document)),
+            guessed: to_unicode.is_empty() && !has_encoding && !is_symbol && is_symbolic && program.is_none(),
+            codes: Codes::Simple(glyphs::table(font, is_symbol, program, document)),
             widths: Widths::of_simple(font, &base, document),
             vertical: false,
             to_unicode,
@@ -92,7 +100,7 @@ impl Font {
     pub(super) fn missing(document: &Document) -> Self {
         Self {
             to_unicode: CMap::default(),
-            codes: Codes::Simple(glyphs::table(&Dictionary::new(), false, document)),
+            codes: Codes::Simple(glyphs::table(&Dictionary::new(), false, None, document)),
             widths: Widths::Fixed(500.0),
             vertical: false,
             guessed: true,
@@ -150,12 +158,4 @@ impl Font {
         }
         shown
     }
-}
-
-fn descriptor_flags(font: &Dictionary, document: &Document) -> i64 {
-    font.get_deref(b"FontDescriptor", document)
-        .and_then(Object::as_dict)
-        .and_then(|descriptor| descriptor.get_deref(b"Flags", document))
-        .and_then(Object::as_i64)
-        .unwrap_or(0)
 }

@@ -5,8 +5,14 @@ use lopdf::{Dictionary, Document, Encoding, Object, dictionary};
 /// The text of each code of one byte.
 pub(super) type Table = Vec<Option<Box<str>>>;
 
-/// The table of a simple font (ISO 32000-1, 9.6.6).
-pub(super) fn table(font: &Dictionary, is_symbol: bool, document: &Document) -> Table {
+/// The table of a simple font (ISO 32000-1, 9.6.6). `built_in` is what its program says of itself, for where the
+/// dictionary names no base.
+pub(super) fn table(
+    font: &Dictionary,
+    is_symbol: bool,
+    built_in: Option<&[u8]>,
+    document: &Document,
+) -> Table {
     let encoding = font.get_deref(b"Encoding", document).ok();
     let base = match encoding {
         Some(Object::Name(name)) => Some(name.as_slice()),
@@ -17,6 +23,13 @@ pub(super) fn table(font: &Dictionary, is_symbol: bool, document: &Document) -> 
     };
     let mut table =
         if is_symbol { symbols() } else { base_table(base.unwrap_or(b"StandardEncoding"), document) };
+    if base.is_none() {
+        for (code, name) in built_in.map(encoding_of_program).unwrap_or_default() {
+            if let Some(place) = table.get_mut(code) {
+                *place = glyph(name, document);
+            }
+        }
+    }
     let differences = encoding
         .and_then(|encoding| encoding.as_dict().ok())
         .and_then(|encoding| encoding.get_deref(b"Differences", document).ok())
@@ -35,6 +48,29 @@ pub(super) fn table(font: &Dictionary, is_symbol: bool, document: &Document) -> 
         }
     }
     table
+}
+
+/// The encoding in the clear part of a Type 1 font program: `dup 15 /bullet put` for every code (Adobe Type 1 Font Format,
+/// 2.3).
+fn encoding_of_program(program: &[u8]) -> Vec<(usize, &[u8])> {
+    const SECRET: &[u8] = b"eexec";
+    let end = program.windows(SECRET.len()).position(|window| window == SECRET).unwrap_or(program.len());
+    let clear = program.get(..end).unwrap_or_default();
+    let mut words = clear.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty()).peekable();
+    let mut found = Vec::new();
+    while let Some(word) = words.next() {
+        if word != b"dup" {
+            continue;
+        }
+        let Some(code) = words.peek().and_then(|code| std::str::from_utf8(code).ok()?.parse().ok()) else {
+            continue;
+        };
+        words.next();
+        if let Some(name) = words.next_if(|name| name.starts_with(b"/")) {
+            found.push((code, name.get(1..).unwrap_or_default()));
+        }
+    }
+    found
 }
 
 /// The table of one of the named encodings, which lopdf holds.
@@ -135,11 +171,21 @@ mod tests {
                 "Differences" => vec![1.into(), "g1".into(), "Lslash".into()],
             },
         };
-        let table = table(&font, false, &document);
+        let table = table(&font, false, None, &document);
         let text = |code: usize| table[code].as_deref();
         assert_eq!(
             (text(1), text(2), text(0x80), text(b'a'.into())),
             (None, Some("Ł"), Some("€"), Some("a"))
         );
+    }
+
+    #[test]
+    fn a_font_program_says_what_its_codes_mean_where_the_dictionary_does_not() {
+        let document = Document::new();
+        let program = b"/Encoding 256 array\n0 1 255 {1 index exch /.notdef put} for\ndup 15 /bullet put\ndup /x\neexec\ndup 16 /A put";
+        let bare = table(&Dictionary::new(), false, Some(program), &document);
+        assert_eq!((bare[15].as_deref(), bare[16].as_deref()), (Some("•"), None));
+        let named = table(&dictionary! { "Encoding" => "WinAnsiEncoding" }, false, Some(program), &document);
+        assert_eq!(named[15].as_deref(), None);
     }
 }

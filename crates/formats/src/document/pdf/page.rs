@@ -82,10 +82,10 @@ impl<'a> PageReader<'a> {
             };
             match data {
                 // A token never goes on from one stream into the next (7.8.2).
-                Some(data) if content.is_empty() => content = data,
                 Some(data) => {
+                    canvas.page.damaged |= !data.whole;
+                    content.extend_from_slice(&data.content);
                     content.push(b'\n');
-                    content.extend_from_slice(&data);
                 }
                 None => canvas.page.damaged = true,
             }
@@ -183,10 +183,11 @@ impl<'a> PageReader<'a> {
         depth: usize,
         canvas: &mut Canvas,
     ) -> Result<(), DocumentError> {
-        let Some(content) = self.budget.inflate(form)? else {
+        let Some(data) = self.budget.inflate(form)? else {
             canvas.page.damaged = true;
             return Ok(());
         };
+        canvas.page.damaged |= !data.whole;
         let own =
             form.dict.get_deref(b"Matrix", self.document).and_then(Object::as_array).ok().and_then(|items| {
                 let numbers: Vec<f64> =
@@ -197,7 +198,7 @@ impl<'a> PageReader<'a> {
         inner.to_page = own.unwrap_or(Matrix::IDENTITY).then(state.to_page);
         let (text, line) = (canvas.text, canvas.line);
         let resources = Resources::of_form(&form.dict, resources, self.document);
-        self.draw(&content, &resources, inner, depth + 1, canvas)?;
+        self.draw(&data.content, &resources, inner, depth + 1, canvas)?;
         (canvas.text, canvas.line) = (text, line);
         Ok(())
     }

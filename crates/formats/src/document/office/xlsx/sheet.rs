@@ -64,7 +64,7 @@ impl<'a> SheetReader<'a> {
                         break;
                     }
                 }
-                "drawing" | "legacyDrawing" | "picture" if element.name() != "legacyDrawing" => {
+                "drawing" | "picture" => {
                     out.notes.add(Note::DrawingsLeftOut, self.place);
                 }
                 _ => {}
