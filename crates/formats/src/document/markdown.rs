@@ -6,9 +6,9 @@ const LINE_ENDS: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}'
 
 /// Text on one line: runs of whitespace become a space.
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
-    let clean = !text.contains("  ")
-        && !text.contains(|char: char| char != ' ' && (char.is_whitespace() || char.is_control()))
-        && text.trim().len() == text.len();
+    let clean = text.trim().len() == text.len()
+        && !text.contains("  ")
+        && !text.contains(|char: char| char != ' ' && (char.is_whitespace() || char.is_control()));
     if clean {
         return Cow::Borrowed(text);
     }
@@ -28,6 +28,9 @@ pub(crate) fn heading(level: usize, text: &str) -> String {
 /// A paragraph: lines without control characters or trailing blanks. What Markdown would take for a heading, a fence or
 /// an underline gets a backslash, so that no text can pretend to be structure.
 pub(crate) fn paragraph(text: &str) -> String {
+    if is_clean(text) && !text.ends_with(' ') && !is_structure(text.trim_start()) {
+        return text.to_owned();
+    }
     let mut written = String::with_capacity(text.len());
     for line in text.split(LINE_ENDS) {
         let line = without_controls(line);
@@ -50,6 +53,12 @@ pub(crate) fn paragraph(text: &str) -> String {
     written
 }
 
+/// Whether a text is a single line without control characters, as far as its bytes tell at a glance: 0xC2 begins the
+/// controls of Latin-1, and 0xE2 the separators of lines and paragraphs, among others.
+fn is_clean(text: &str) -> bool {
+    text.bytes().all(|byte| (byte >= b' ' || byte == b'\t') && !matches!(byte, 0x7F | 0xC2 | 0xE2))
+}
+
 fn is_structure(line: &str) -> bool {
     let first = line.bytes().next().unwrap_or(0);
     let run = line.bytes().take_while(|byte| *byte == first).count();
@@ -68,6 +77,9 @@ fn without_controls(text: &str) -> Cow<'_, str> {
 
 /// What stands in a cell of a pipe table: lines joined by `<br>`, pipes escaped.
 pub(crate) fn cell(text: &str) -> String {
+    if is_clean(text) && !text.contains(['|', '\t']) {
+        return text.trim().to_owned();
+    }
     let mut written = String::with_capacity(text.len());
     for line in text.split(LINE_ENDS).map(str::trim).filter(|line| !line.is_empty()) {
         if !written.is_empty() {

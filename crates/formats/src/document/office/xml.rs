@@ -27,12 +27,16 @@ pub(super) enum Event<'a> {
 }
 
 /// The start of an element.
-pub(super) struct Element<'a>(BytesStart<'a>);
+pub(super) struct Element<'a> {
+    start: BytesStart<'a>,
+    /// Where its name goes on after the prefix.
+    local: usize,
+}
 
 impl Element<'_> {
     /// The name without its prefix.
     pub(super) fn name(&self) -> &str {
-        local(self.0.name().0)
+        self.start.get(self.local..self.start.name().0.len()).unwrap_or_default()
     }
 
     /// An attribute, whatever its prefix; one without a prefix first.
@@ -51,12 +55,20 @@ impl Element<'_> {
     }
 
     fn find(&self, wanted: impl Fn(&str) -> bool) -> Option<Cow<'_, str>> {
-        let found = self.0.attributes().with_checks(false).flatten().find(|it| wanted(it.key.0))?;
-        Some(if found.value.contains(['&', '\n', '\t', '\r']) {
-            Cow::Owned(unescaped(&found.value))
-        } else {
-            found.value
-        })
+        let found = self.start.attributes().with_checks(false).flatten().find(|it| wanted(it.key.0))?;
+        Some(read(found.value))
+    }
+
+    /// The values of these attributes without a prefix, found in one pass.
+    pub(super) fn plain_all<const N: usize>(&self, names: [&str; N]) -> [Option<Cow<'_, str>>; N] {
+        let mut values = [const { None }; N];
+        for found in self.start.attributes().with_checks(false).flatten() {
+            let at = names.iter().position(|name| *name == found.key.0);
+            if let Some(value) = at.and_then(|at| values.get_mut(at)) {
+                *value = Some(read(found.value));
+            }
+        }
+        values
     }
 
     /// An attribute that is a whole number.
@@ -75,12 +87,20 @@ impl Element<'_> {
     }
 }
 
+fn read(value: Cow<'_, str>) -> Cow<'_, str> {
+    if value.contains('&') { Cow::Owned(unescaped(&value)) } else { value }
+}
+
 fn is_on(said: &str) -> bool {
     matches!(said.trim(), "1" | "true" | "on" | "True" | "TRUE")
 }
 
 fn local(name: &str) -> &str {
-    name.rsplit_once(':').map_or(name, |(_, local)| local)
+    name.get(local_start(name)..).unwrap_or_default()
+}
+
+fn local_start(name: &str) -> usize {
+    name.bytes().rposition(|byte| byte == b':').map_or(0, |at| at + 1)
 }
 
 impl<'a> Xml<'a> {
@@ -98,7 +118,9 @@ impl<'a> Xml<'a> {
             match event {
                 Raw::Start(start) => {
                     self.enter()?;
-                    match local(start.name().0) {
+                    let name = start.name().0;
+                    let at = local_start(name);
+                    match name.get(at..).unwrap_or_default() {
                         "AlternateContent" => self.alternatives.push((self.depth, false)),
                         "Choice" | "Fallback" if self.is_alternative() => {
                             match self.alternatives.last_mut() {
@@ -106,7 +128,7 @@ impl<'a> Xml<'a> {
                                 _ => self.skip()?,
                             }
                         }
-                        _ => return Ok(Some(Event::Start(Element(start)))),
+                        _ => return Ok(Some(Event::Start(Element { start, local: at }))),
                     }
                 }
                 Raw::End(end) => {
@@ -179,14 +201,15 @@ impl<'a> Xml<'a> {
     }
 
     /// The text within the element that was entered last, to its end.
-    pub(super) fn text(&mut self) -> Result<String, DocumentError> {
-        let mut text = String::new();
+    pub(super) fn text(&mut self) -> Result<Cow<'a, str>, DocumentError> {
+        let mut text = Cow::Borrowed("");
         let mut open = 1_usize;
         while open > 0 {
             match self.next()? {
                 Some(Event::Start(_)) => open += 1,
                 Some(Event::End) => open -= 1,
-                Some(Event::Text(piece)) => text.push_str(&piece),
+                Some(Event::Text(piece)) if text.is_empty() => text = piece,
+                Some(Event::Text(piece)) => text.to_mut().push_str(&piece),
                 None => break,
             }
         }

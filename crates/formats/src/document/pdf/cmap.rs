@@ -77,6 +77,9 @@ impl CMap {
 
     /// Appends what a code of so many bytes stands for; `false` where the map does not say.
     pub(super) fn push(&self, code: u32, bytes: usize, text: &mut String) -> bool {
+        if self.is_empty() {
+            return false;
+        }
         let after = self.ranges.partition_point(|range| (range.bytes, range.first) <= (bytes, code));
         let Some(range) = after.checked_sub(1).and_then(|at| self.ranges.get(at)) else { return false };
         if range.bytes != bytes || code > range.last {

@@ -1,5 +1,6 @@
 //! Number formats: how a cell shows its number.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::super::package::Package;
@@ -63,10 +64,17 @@ impl Formats {
 
     /// A number as its cell shows it: dates in ISO 8601, shares in percent, else the number itself with the 15 digits
     /// that sheets calculate with.
-    pub(super) fn written(&self, raw: &str, style: usize) -> String {
-        let raw = raw.trim();
+    pub(super) fn written<'a>(&self, said: Cow<'a, str>, style: usize) -> Cow<'a, str> {
+        let raw = said.trim();
         let format = self.cells.get(style).copied().unwrap_or(Format::General);
-        let Ok(number) = raw.parse::<f64>() else { return raw.to_owned() };
+        if format == Format::General && is_settled(raw) {
+            return said;
+        }
+        let Ok(number) = raw.parse::<f64>() else { return said };
+        Cow::Owned(self.formatted(raw, number, format))
+    }
+
+    fn formatted(&self, raw: &str, number: f64, format: Format) -> String {
         match format {
             Format::Moment(shown) => {
                 dates::written(number, shown, self.since_1904).unwrap_or_else(|| general(raw, number))
@@ -80,12 +88,21 @@ impl Formats {
     }
 }
 
-fn general(raw: &str, number: f64) -> String {
+/// Whether a number stands as a sheet would show it: at most 15 digits, no exponent, nothing after the point but digits
+/// that count.
+fn is_settled(raw: &str) -> bool {
     let whole = raw.strip_prefix('-').unwrap_or(raw);
-    if !whole.is_empty() && whole.len() <= 15 && whole.bytes().all(|byte| byte.is_ascii_digit()) {
-        return raw.to_owned();
-    }
-    if !number.is_finite() {
+    let (whole, fraction) =
+        whole.split_once('.').map_or((whole, None), |(whole, fraction)| (whole, Some(fraction)));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    digits(whole)
+        && (whole.len() == 1 || !whole.starts_with('0'))
+        && fraction.is_none_or(|fraction| digits(fraction) && !fraction.ends_with('0'))
+        && whole.len() + fraction.map_or(0, str::len) <= 15
+}
+
+fn general(raw: &str, number: f64) -> String {
+    if is_settled(raw) || !number.is_finite() {
         return raw.to_owned();
     }
     // The scientific form rounds to 15 digits; the shortest form of that number is what was typed.
@@ -200,10 +217,10 @@ mod tests {
             ("0", "0"),
             ("not a number", "not a number"),
         ] {
-            assert_eq!(formats.written(raw, 0), text, "{raw}");
+            assert_eq!(formats.written(raw.into(), 0), text, "{raw}");
         }
         let styled = Formats { cells: vec![Format::Percent(1), Format::Padded(5)], since_1904: false };
-        assert_eq!(styled.written("0.125", 0), "12.5%");
-        assert_eq!(styled.written("1234", 1), "01234");
+        assert_eq!(styled.written("0.125".into(), 0), "12.5%");
+        assert_eq!(styled.written("1234".into(), 1), "01234");
     }
 }

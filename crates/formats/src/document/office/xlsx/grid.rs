@@ -1,5 +1,7 @@
 //! Rows of cells as tables, without ever filling in what is empty.
 
+use std::ops::RangeInclusive;
+
 use super::address;
 use crate::document::markdown;
 use crate::document::output::Output;
@@ -57,32 +59,35 @@ impl Grid {
         }
         let (from, to) = (address::letters(first), address::letters(last));
         out.label(&format!("Cells {from}{top}:{to}{bottom}"));
-        let mut is_first = true;
-        for (_, cells) in &rows {
-            let mut cells = cells.iter().peekable();
-            // Two cells at one address, as damaged files have them, stand together.
-            let line: Vec<String> = (first..=last)
-                .map(|column| {
-                    let mut text = String::new();
-                    while let Some((_, piece)) = cells.next_if(|(at, _)| *at == column) {
-                        if !text.is_empty() {
-                            text.push_str("<br>");
-                        }
-                        text.push_str(piece);
-                    }
-                    text
-                })
-                .collect();
-            if std::mem::take(&mut is_first) {
-                out.block(&markdown::row(line.iter().map(String::as_str)));
-                out.line(&markdown::rule(line.len()));
+        let mut line = String::new();
+        for (at, (_, cells)) in rows.iter().enumerate() {
+            written(cells, first..=last, &mut line);
+            if at == 0 {
+                out.block(&line);
+                out.line(&markdown::rule((last - first + 1) as usize));
             } else {
-                out.line(&markdown::row(line.iter().map(String::as_str)));
+                out.line(&line);
             }
             if out.is_full() {
                 return;
             }
         }
+    }
+}
+
+/// A row of a pipe table. Two cells at one address, as damaged files have them, stand together.
+fn written(cells: &[Cell], columns: RangeInclusive<u32>, line: &mut String) {
+    line.clear();
+    line.push('|');
+    let mut cells = cells.iter().peekable();
+    for column in columns {
+        let mut before = " ";
+        while let Some((_, text)) = cells.next_if(|(at, _)| *at == column) {
+            line.push_str(before);
+            line.push_str(text);
+            before = "<br>";
+        }
+        line.push_str(" |");
     }
 }
 

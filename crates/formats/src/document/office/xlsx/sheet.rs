@@ -3,7 +3,7 @@
 use super::super::package::Package;
 use super::super::xml::{Element, Event, Xml};
 use super::address;
-use super::cells::{self, SharedFormulas};
+use super::cells::{self, SharedFormulas, Start};
 use super::formats::Formats;
 use super::grid::Grid;
 use super::strings::Strings;
@@ -94,10 +94,12 @@ impl<'a> SheetReader<'a> {
                 xml.skip()?;
                 continue;
             }
-            let said = element.plain("r").and_then(|said| address::parsed(&said));
+            let [said, kind, style] = element.plain_all(["r", "t", "s"]);
+            let said = said.and_then(|said| address::parsed(&said));
             column = said.map_or(column + 1, |(column, _)| column).min(address::COLUMNS);
-            let name = format!("{}{row}", address::letters(column));
-            let shown = cells::read(&element, &name, xml, self.strings, self.formats, &mut self.shared)?;
+            let style = style.and_then(|style| style.trim().parse().ok()).unwrap_or(0);
+            let start = Start { kind, style, at: (column, row) };
+            let shown = cells::read(&start, xml, self.strings, self.formats, &mut self.shared)?;
             if shown.text.trim().is_empty() {
                 continue;
             }

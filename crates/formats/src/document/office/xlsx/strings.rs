@@ -1,5 +1,7 @@
 //! Shared strings, and the text of rich strings.
 
+use std::borrow::Cow;
+
 use super::super::package::Package;
 use super::super::xml::Xml;
 use crate::document::DocumentError;
@@ -39,7 +41,7 @@ impl Strings {
 pub(super) fn rich(xml: &mut Xml<'_>, text: &mut String) -> Result<(), DocumentError> {
     while let Some(element) = xml.child()? {
         match element.name() {
-            "t" => text.push_str(&unescaped(&xml.text()?)),
+            "t" => text.push_str(&unescaped(xml.text()?)),
             "rPh" | "phoneticPr" | "rPr" => xml.skip()?,
             _ => rich(xml, text)?,
         }
@@ -48,9 +50,12 @@ pub(super) fn rich(xml: &mut Xml<'_>, text: &mut String) -> Result<(), DocumentE
 }
 
 /// `_x000D_` and the like stand for chars that XML cannot hold (`ST_Xstring`, 22.9.2.19).
-pub(super) fn unescaped(text: &str) -> String {
+pub(super) fn unescaped(text: Cow<'_, str>) -> Cow<'_, str> {
+    if !text.contains("_x") {
+        return text;
+    }
     let mut written = String::with_capacity(text.len());
-    let mut rest = text;
+    let mut rest = text.as_ref();
     while let Some(at) = rest.find("_x") {
         let (before, escape) = rest.split_at(at);
         written.push_str(before);
@@ -71,7 +76,7 @@ pub(super) fn unescaped(text: &str) -> String {
         }
     }
     written.push_str(rest);
-    written
+    Cow::Owned(written)
 }
 
 #[cfg(test)]
@@ -86,7 +91,7 @@ mod tests {
             ("_xZZZZ_ _x00", "_xZZZZ_ _x00"),
             ("plain_x", "plain_x"),
         ] {
-            assert_eq!(unescaped(text), written);
+            assert_eq!(unescaped(text.into()), written);
         }
     }
 }
