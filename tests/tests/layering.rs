@@ -28,6 +28,8 @@ const ENGINES: &[(&str, &str)] = &[
     ("unicode-normalization", "briefing-analysis"),
     ("bpe-openai", "briefing-tokens"),
     ("infer", "briefing-formats"),
+    ("lopdf", "briefing-formats"),
+    ("zip", "briefing-formats"),
     ("cap-std", "briefing-task-workspace"),
     ("ignore", "briefing-task-workspace"),
     ("rusqlite", "briefing-record-store"),

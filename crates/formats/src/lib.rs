@@ -1,8 +1,10 @@
-//! What kind of thing some bytes are, their text, and the passages of that text.
+//! What kind of thing some bytes are, their text or that of the document they hold, and the passages of that text.
 //!
-//! This crate owns three questions about content: its kind ([`classify`], [`is_text`]), its characters ([`decode`]) and
-//! the pieces in which it is best found and read ([`passages`]). It never opens a path and never does I/O: whoever holds
-//! the bytes hands them in.
+//! This crate owns four questions about content: its kind ([`classify`], [`is_text`]), its characters ([`decode`]), the
+//! text of a document ([`document_text`]: PDF with the feature `pdf`; DOCX, XLSX and PPTX with the feature `office`; all
+//! with `documents`) and the pieces in which a text is best found and read ([`passages`]; the text of a document is cut as
+//! Markdown, under a name such as `x.md`). It never opens a path and never does I/O: whoever holds the bytes hands them
+//! in.
 //!
 //! Lengths: *bytes* are raw bytes of the content or UTF-8 bytes of its text, as the name says; *chars* are Unicode scalar
 //! values.
@@ -25,6 +27,7 @@
 
 mod classify;
 mod decode;
+mod document;
 mod error;
 mod passages;
 mod signature;
@@ -32,6 +35,10 @@ mod text;
 
 pub use classify::{Classification, classify};
 pub use decode::{Decoded, decode};
+pub use document::{
+    DocumentError, DocumentFormat, DocumentLimits, DocumentNote, DocumentSection, DocumentText, SectionKind,
+    document_text,
+};
 pub use error::Error;
 pub use passages::{Passage, PassageLimits, passages};
 pub use text::is_text;

@@ -125,7 +125,7 @@ fn head(bytes: &[u8]) -> &[u8] {
     bytes.get(..SCAN_BYTES).unwrap_or(bytes)
 }
 
-fn contains(bytes: &[u8], needle: &[u8]) -> bool {
+pub(crate) fn contains(bytes: &[u8], needle: &[u8]) -> bool {
     find(bytes, needle).is_some()
 }
 
