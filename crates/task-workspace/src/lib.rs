@@ -25,6 +25,7 @@
 
 mod boundary;
 mod error;
+pub mod handler;
 mod name;
 mod path;
 mod read;
@@ -33,6 +34,9 @@ mod walk;
 
 pub use boundary::TaskWorkspace;
 pub use error::{Error, FileKind};
+#[cfg(feature = "conformance")]
+pub use handler::conformance;
+pub use handler::{FileFacts, FileHandler, FormatRequest, FormatValue, Formatted, HandlerError, Handlers};
 pub use path::WorkspacePath;
 pub use read::{FileIdentity, FileRead};
 pub use source::{WorkspaceSource, WorkspaceSourceOptions};
