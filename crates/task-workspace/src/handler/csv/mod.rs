@@ -47,13 +47,13 @@ impl CsvHandler {
     /// The handler `csv`: finds out whether comma, semicolon, tab or `|` separates the cells of a file; a new file gets
     /// commas.
     #[must_use]
-    pub fn sniffing() -> Self {
+    pub const fn sniffing() -> Self {
         Self { delimiter: None }
     }
 
     /// The handler `tsv`: tabs.
     #[must_use]
-    pub fn tabs() -> Self {
+    pub const fn tabs() -> Self {
         Self { delimiter: Some(b'\t') }
     }
 }
