@@ -59,10 +59,42 @@ fn a_first_row_of_numbers_is_no_header() {
 }
 
 #[test]
-fn a_quote_without_its_pair_is_said() {
+fn quotes_that_stand_astray_are_said() {
     let shown = read(&CSV, "a,b\n1,\"2\n3,4\n");
-    assert_eq!(codes(&shown), ["workspace.csv_quote_unpaired"]);
+    assert_eq!(codes(&shown), ["workspace.csv_quotes_stray"]);
     assert!(shown.text.contains("| 1 | 1 | 2\\n3,4\\n |"), "{}", shown.text);
+    for stray in ["a,b\n1,2\"\n", "a,b\n\"1\" x,2\n"] {
+        assert_eq!(codes(&read(&CSV, stray)), ["workspace.csv_quotes_stray"], "{stray}");
+    }
+    assert_eq!(codes(&read(&CSV, "a,b\n\"1\"\"\",\"\"\n")), Vec::<&str>::new());
+}
+
+#[test]
+fn quotes_astray_between_tabs_are_characters() {
+    let file = "name\tsize\npipe\t2\"\n\"P1\" pump\t3\n";
+    for handler in [CSV, CsvHandler::tabs()] {
+        let shown = read(&handler, file);
+        assert_eq!(codes(&shown), Vec::<&str>::new());
+        let mut value = shown.value.unwrap();
+        assert_eq!(value[1]["name"], "\"P1\" pump");
+        value[0]["size"] = json!("\"4\"");
+        assert_eq!(write(&handler, Some(file), value.clone()), file.replace("2\"", "\"4\""));
+        value[0]["size"] = json!("a\tb");
+        assert_eq!(read(&handler, write(&handler, Some(file), value.clone())).value.unwrap(), value);
+    }
+    assert_eq!(read(&CSV, "a\tb\n\"x\ty\"\t2\n").value.unwrap(), json!([{"a": "x\ty", "b": "2"}]));
+}
+
+#[test]
+fn rows_that_did_not_change_stay_as_they_are_written() {
+    let equal = "a,b\n1,\"x\"\n\"1\",x\n";
+    assert_eq!(write(&CSV, Some(equal), read(&CSV, equal).value.unwrap()), equal);
+    let file = "a,b\r\n1,\"x\"\r\n\r\n\"2\",y\r\n\"3\",\"l\r\n\"\r\n";
+    let mut value = read(&CSV, file).value.unwrap();
+    assert_eq!(write(&CSV, Some(file), value.clone()), file.replace("\r\n\r\n", "\r\n"));
+    value.as_array_mut().unwrap().remove(1);
+    value.as_array_mut().unwrap().insert(0, json!({"a": "new", "b": "p,q"}));
+    assert_eq!(write(&CSV, Some(file), value), "a,b\r\nnew,\"p,q\"\r\n1,\"x\"\r\n\"3\",\"l\r\n\"\r\n");
 }
 
 #[test]
@@ -89,7 +121,7 @@ fn habits_of_the_file_are_kept() {
     };
     assert_eq!(changed("\"a\",\"b\"\n\"1\",\"2\"\n"), "\"a\",\"b\"\n\"1\",\"new\"\n");
     assert_eq!(changed("\"a\",\"b\"\n1,2\n"), "\"a\",\"b\"\n1,\"new\"\n");
-    assert_eq!(changed("a,\"b\"\n1,\"2\"\n"), "a,b\n1,new\n");
+    assert_eq!(changed("a,\"b\"\n1,\"2\"\n"), "a,\"b\"\n1,new\n");
     assert_eq!(changed("a,b\n1,2"), "a,b\n1,new");
     assert_eq!(changed("a,b\r\n1,2\r\n3,\"x\ny\""), "a,b\r\n1,new\r\n3,\"x\ny\"");
     assert_eq!(changed("\u{FEFF}a;b\n1;2\n"), "\u{FEFF}a;b\n1;new\n");

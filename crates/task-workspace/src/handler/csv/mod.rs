@@ -18,12 +18,15 @@ use super::{FileFacts, FileHandler, FormatRequest, FormatValue, Formatted, Handl
 /// The first row is the header, unless all its cells that are not empty are numbers. The value is an array of objects,
 /// one for each row after the header; where rows have more or fewer cells than the header, which a diagnostic counts, or
 /// names in the header repeat, or there is no header, it is an array of arrays with all rows, the first one included. All
-/// cells are texts. More than a million cells give no value, and a diagnostic says so.
+/// cells are texts. More than a million cells give no value, and a diagnostic says so. A diagnostic also says where quotes
+/// stand that neither begin nor end a cell, so that cells may run into one another; between tabs such quotes are
+/// characters like any other.
 ///
 /// Writes such arrays: arrays as they stand, objects under the columns of the file in their order, with columns for new
 /// keys at the end and an empty cell for a missing key; `[]` leaves the header alone. Numbers, true and false are
-/// written as JSON writes them, and null as an empty cell. The delimiter, the line ends and the last line's end are kept,
-/// and so is the habit of quoting everything; else only cells that need quotes get them.
+/// written as JSON writes them, and null as an empty cell. A row that did not change stays as it is written. The
+/// delimiter, the line ends and the last line's end are kept; cells are quoted by the habit of the file, which is where
+/// they need it, everywhere, or where they are no numbers. What would read back as another table is refused.
 ///
 /// ```
 /// use briefing_task_workspace::handler::{CsvHandler, FileHandler, FormatRequest};

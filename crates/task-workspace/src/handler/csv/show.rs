@@ -39,9 +39,10 @@ pub(super) fn show(
     if width > 0 {
         window.push(&format!("|{}\n", "---|".repeat(width + 1)));
     }
-    let (mut ragged, mut first_ragged, mut count) = (0_usize, None, 0_usize);
+    let (mut ragged, mut first_ragged, mut count, mut cells) = (0_usize, None, 0_usize, width);
     for (index, row) in rows.enumerate() {
         count += 1;
+        cells += row.len();
         if row.len() != width {
             ragged += 1;
             first_ragged.get_or_insert(index + 1);
@@ -58,16 +59,14 @@ pub(super) fn show(
                 .with("cells_expected", width),
         );
     }
-    if !decoded.text.matches('"').count().is_multiple_of(2) {
-        // The last quote opens a cell that takes in the rest of the file, or stands inside of one.
-        formatted.diagnostics.push(ContextDiagnostic::new("workspace.csv_quote_unpaired", Severity::Warning));
+    if dialect.has_stray_quotes {
+        formatted.diagnostics.push(ContextDiagnostic::new("workspace.csv_quotes_stray", Severity::Warning));
     }
     if !request.with_value {
         return formatted;
     }
-    let cells = count.saturating_add(1).saturating_mul(width.max(1));
     formatted.with_value_or_reason(if cells > MAX_VALUE_CELLS {
-        Err(format!("about {cells} cells are more than {MAX_VALUE_CELLS}"))
+        Err(format!("{cells} cells are more than {MAX_VALUE_CELLS}"))
     } else {
         let names = header.filter(|header| ragged == 0 && are_distinct(header));
         Ok(value(dialect.rows(&decoded.text), names.as_ref()))

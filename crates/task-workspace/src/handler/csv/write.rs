@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use csv::StringRecord;
 use serde_json::{Map, Value};
 
-use super::dialect::Dialect;
+use super::dialect::{Dialect, Kept, kept};
 use super::show::are_distinct;
 use crate::handler::HandlerError;
 use crate::handler::error::noun;
@@ -16,18 +16,20 @@ pub(super) fn written(
     delimiter: Option<u8>,
     value: &Value,
 ) -> Result<String, HandlerError> {
-    let previous = previous.filter(|text| !text.is_empty());
-    let dialect = previous
-        .map_or_else(|| Dialect::new(delimiter), |text| Dialect::of(text, delimiter).with_quotes_of(text));
-    let header = previous.and_then(|text| dialect.rows(text).next());
-    let rows = rows_of(value, header)?;
+    let previous = previous.filter(|text| !text.is_empty()).unwrap_or_default();
+    let dialect =
+        if previous.is_empty() { Dialect::new(delimiter) } else { Dialect::of(previous, delimiter) };
+    let old: Vec<StringRecord> = dialect.rows(previous).collect();
+    let dialect = dialect.with_habit_of(&old, previous);
+    let rows = rows_of(value, old.first().cloned())?;
+    let reads_back = |text: &String| Dialect::of(text, delimiter).rows(text).eq(rows.iter().cloned());
     // What a short table looks like can speak for another delimiter; quotes settle that.
-    [dialect, dialect.quoting_all()]
-        .into_iter()
-        .filter_map(|dialect| dialect.text_of(&rows))
-        .find(|text| Dialect::of(text, delimiter).rows(text).eq(rows.iter().cloned()))
+    Some(dialect.text_of(&rows, kept(&old, previous)))
+        .filter(reads_back)
+        .or_else(|| Some(dialect.quoting_all().text_of(&rows, Kept::new())).filter(reads_back))
         .ok_or_else(|| {
-            HandlerError::value("$", "a table that would be read as another", "a table that reads back equal")
+            let found = "a table that would be read as another";
+            HandlerError::value("$", found, "a table that reads back equal")
         })
 }
 

@@ -12,7 +12,7 @@ use briefing_formats::Decoded;
 use serde_json::Value;
 
 pub use self::lines::JsonLinesHandler;
-use self::scan::{Fault, check};
+use self::scan::{Fault, check, depth_of};
 pub(super) use self::style::Style;
 use self::style::{is_regular, lay_out};
 use self::survey::Survey;
@@ -82,10 +82,10 @@ pub(super) fn show(handler: &str, decoded: &Decoded, request: &FormatRequest) ->
     if let Err(fault) = check(text) {
         return (shown_as_text(handler, decoded, request).with_diagnostic(malformed(&fault)), false);
     }
-    let survey = Survey::of(text);
-    let mut formatted = if survey.depth > MAX_INDENTED_DEPTH {
+    let depth = depth_of(text);
+    let mut formatted = if depth > MAX_INDENTED_DEPTH {
         let too_deep = ContextDiagnostic::new("workspace.json_not_indented", Severity::Info)
-            .with("depth", survey.depth)
+            .with("depth", depth)
             .with("max_depth", MAX_INDENTED_DEPTH);
         shown_as_text(handler, decoded, request).with_diagnostic(too_deep)
     } else {
@@ -93,7 +93,7 @@ pub(super) fn show(handler: &str, decoded: &Decoded, request: &FormatRequest) ->
     };
     if request.with_value {
         formatted = formatted.with_value_or_reason(value_of(text));
-        formatted.diagnostics.extend(survey.losses());
+        formatted.diagnostics.extend(Survey::of(text).losses());
     }
     (formatted, true)
 }
@@ -161,7 +161,7 @@ fn write_text(handler: &str, previous: Option<&[u8]>, text: &str) -> Result<Vec<
     let (form, previous) = Form::of(previous)?;
     let regular = previous.filter(|text| check(text).is_ok()).and_then(|previous| {
         let style = Style::of(&previous);
-        (Survey::of(text).depth <= MAX_INDENTED_DEPTH && is_regular(&previous, &style)).then_some(style)
+        (depth_of(text) <= MAX_INDENTED_DEPTH && is_regular(&previous, &style)).then_some(style)
     });
     let Some(style) = regular else { return form.encode_lines(text) };
     let mut out = String::with_capacity(text.len());

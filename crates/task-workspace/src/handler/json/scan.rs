@@ -149,3 +149,19 @@ pub(crate) fn parts(text: &str) -> Parts<'_> {
 pub(crate) fn string_of(literal: &str) -> String {
     serde_json::from_str(literal).unwrap_or_else(|_| literal.to_owned())
 }
+
+/// How deep a JSON text is nested: 0 for a scalar.
+pub(crate) fn depth_of(text: &str) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    for token in tokens(text) {
+        match token.kind() {
+            b'{' | b'[' => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}

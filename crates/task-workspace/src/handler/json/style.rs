@@ -2,6 +2,9 @@
 
 use super::scan::tokens;
 
+/// How many tokens are looked at to find the layout of a text.
+const SAMPLE_TOKENS: usize = 4_096;
+
 /// The layout of a JSON text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Style {
@@ -44,12 +47,12 @@ impl Style {
         }
     }
 
-    /// The layout of `text`, which is JSON, as its first line break, colon and comma show it.
+    /// The layout of `text`, which is JSON, as the first line break, colon and comma near its start show it.
     pub(crate) fn of(text: &str) -> Self {
         let (mut indent, mut colon, mut comma, mut newline) = (None, None, None, None);
         let (mut depth, mut end, mut last) = (0_usize, 0, 0_u8);
         let mut colon_start = None;
-        for token in tokens(text) {
+        for token in tokens(text).take(SAMPLE_TOKENS) {
             let gap = text.get(end..token.start).unwrap_or_default();
             if let Some(start) = colon_start.take() {
                 colon = text.get(start..token.start).filter(|found| !found.contains('\n'));
@@ -80,7 +83,7 @@ impl Style {
             newline: newline.unwrap_or("\n"),
             colon: or(colon.map(str::to_owned), ": ", ":"),
             comma: or(comma, ", ", ","),
-            tail: text.get(end..).unwrap_or_default().to_owned(),
+            tail: text.get(text.trim_ascii_end().len()..).unwrap_or_default().to_owned(),
             ascii: text.is_ascii() && text.contains("\\u"),
             indent,
         }

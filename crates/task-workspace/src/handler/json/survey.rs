@@ -10,8 +10,6 @@ use super::scan::{string_of, tokens};
 /// What one walk over a JSON text found.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
-    /// How deep it is nested.
-    pub(crate) depth: usize,
     rounded: usize,
     first_rounded: Option<String>,
     repeated: usize,
@@ -32,10 +30,7 @@ impl Survey {
         let mut last = None;
         for token in tokens(text) {
             match token.kind() {
-                b'{' | b'[' => {
-                    open.push(HashSet::new());
-                    self.depth = self.depth.max(open.len());
-                }
+                b'{' | b'[' => open.push(HashSet::new()),
                 b'}' | b']' => drop(open.pop()),
                 b':' => {
                     if let (Some(keys), Some(key)) = (open.last_mut(), last)
