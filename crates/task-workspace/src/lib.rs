@@ -33,6 +33,7 @@ mod find;
 mod hold;
 mod identity;
 mod inspect;
+pub mod handler;
 mod name;
 mod options;
 mod path;
@@ -63,6 +64,9 @@ pub use find::{
 pub use identity::FileRef;
 pub use inspect::FileInfo;
 pub use options::{ExecutionId, WorkspaceMode, WorkspaceOptions};
+#[cfg(feature = "conformance")]
+pub use handler::conformance;
+pub use handler::{FileFacts, FileHandler, FormatRequest, FormatValue, Formatted, HandlerError, Handlers};
 pub use path::WorkspacePath;
 pub use policy::WritePolicy;
 pub use read::{FileIdentity, FileRead};
