@@ -1,8 +1,8 @@
 //! What kind of thing some bytes are, their text, and the passages of that text.
 //!
-//! This crate owns three questions about content: its kind ([`classify`], [`is_text`]), its characters ([`decode`]) and
-//! the pieces in which it is best found and read ([`passages`]). It never opens a path and never does I/O: whoever holds
-//! the bytes hands them in.
+//! This crate owns three questions about content: its kind ([`classify`], [`is_text`]), its characters ([`decode`], and
+//! back to bytes [`encode`]) and the pieces in which it is best found and read ([`passages`]). It never opens a path and
+//! never does I/O: whoever holds the bytes hands them in.
 //!
 //! Lengths: *bytes* are raw bytes of the content or UTF-8 bytes of its text, as the name says; *chars* are Unicode scalar
 //! values.
@@ -25,6 +25,7 @@
 
 mod classify;
 mod decode;
+mod encode;
 mod error;
 mod passages;
 mod signature;
@@ -32,6 +33,7 @@ mod text;
 
 pub use classify::{Classification, classify};
 pub use decode::{Decoded, decode};
+pub use encode::{encode, raw_offsets};
 pub use error::Error;
 pub use passages::{Passage, PassageLimits, passages};
 pub use text::is_text;
