@@ -102,7 +102,7 @@ pub fn raw_offsets(
     text_offsets: &[usize],
 ) -> Result<Vec<usize>, Error> {
     let no_boundary = |byte| Error::NoBoundary { encoding: encoding.to_owned(), text_byte: byte };
-    let mut walk: Box<dyn FnMut(&str) -> Option<usize>> = match encoding {
+    let mut walk: Walk<'_> = match encoding {
         "utf-8" => Box::new(|part| Some(part.len())),
         "utf-16le" | "utf-16be" => {
             Box::new(|part| Some(part.chars().map(char::len_utf16).sum::<usize>() * 2))
@@ -126,6 +126,9 @@ pub fn raw_offsets(
     }
     Ok(found)
 }
+
+/// Tells how many bytes the next part of a text takes.
+type Walk<'a> = Box<dyn FnMut(&str) -> Option<usize> + 'a>;
 
 /// How many bytes the next part of a text takes, found by decoding one byte after the other.
 fn bytes_by_decoding(bytes: &[u8], encoding: &'static Encoding) -> impl FnMut(&str) -> Option<usize> {

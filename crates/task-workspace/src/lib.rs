@@ -24,6 +24,7 @@
 //! ```
 
 mod boundary;
+mod edit;
 mod error;
 mod name;
 mod path;
@@ -32,6 +33,7 @@ mod source;
 mod walk;
 
 pub use boundary::TaskWorkspace;
+pub use edit::{Edit, EditError, Edited, FilePatch, Mismatch, Patch, PatchKind, apply_edits, unified_diff};
 pub use error::{Error, FileKind};
 pub use path::WorkspacePath;
 pub use read::{FileIdentity, FileRead};
