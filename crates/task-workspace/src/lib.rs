@@ -28,6 +28,7 @@ mod area;
 mod beneath;
 mod boundary;
 mod delivery;
+mod edit;
 mod error;
 mod find;
 mod hold;
@@ -56,6 +57,7 @@ mod write;
 pub use alias::AliasTable;
 pub use boundary::TaskWorkspace;
 pub use delivery::Delivery;
+pub use edit::{Edit, EditError, Edited, FilePatch, Mismatch, Patch, PatchKind, apply_edits, unified_diff};
 pub use error::{Error, FileKind};
 pub use find::{
     EntryKind, GrepCursor, GrepMatch, GrepPage, GrepRequest, ListRequest, Listing, ListingEntry, SearchHit, SearchPage,

@@ -1,0 +1,128 @@
+//! Showing a change as a unified diff.
+
+use std::fmt::Write as _;
+
+use similar::{DiffOp, TextDiff};
+
+use super::document::Document;
+use super::patch::written_name;
+
+/// How many unchanged lines are shown around a change.
+const CONTEXT_LINES: usize = 3;
+
+/// The change of a file as a unified diff in the format of git, with three lines of context; empty if nothing changed.
+/// `None` stands for no file. What it gives for two texts in one encoding is a patch from the one to the other:
+/// [`Patch::parse`](crate::Patch::parse) takes it. Where the encodings differ, a line before the diff says so; of bytes that
+/// are no text, it says only that they differ.
+///
+/// The work is bounded: on long texts that have little in common the diff may be longer than need be (the search is that of
+/// Myers 1986 with the limits of git, as the crate `similar` has it), never wrong, and always the same.
+///
+/// ```
+/// use briefing_task_workspace::unified_diff;
+///
+/// let diff = unified_diff("pump.md", b"# Pump\nweekly\n", b"# Pump\ndaily");
+/// assert_eq!(diff, "\
+/// --- a/pump.md
+/// +++ b/pump.md
+/// @@ -1,2 +1,2 @@
+///  # Pump
+/// -weekly
+/// +daily
+/// \\ No newline at end of file
+/// ");
+/// ```
+#[must_use]
+pub fn unified_diff<'a>(
+    path: &str,
+    old: impl Into<Option<&'a [u8]>>,
+    new: impl Into<Option<&'a [u8]>>,
+) -> String {
+    let (old, new) = (old.into(), new.into());
+    if old == new {
+        return String::new();
+    }
+    let (old_name, new_name) = (written_name("a/", path), written_name("b/", path));
+    let mut diff = String::new();
+    // Without these lines, an empty file would come and go without a word.
+    match (old, new) {
+        (None, _) => {
+            let _ = write!(diff, "diff --git {old_name} {new_name}\nnew file mode 100644\n");
+        }
+        (_, None) => {
+            let _ = write!(diff, "diff --git {old_name} {new_name}\ndeleted file mode 100644\n");
+        }
+        _ => {}
+    }
+    let header_name = |bytes: Option<&[u8]>, name: &str| match bytes {
+        None => "/dev/null".to_owned(),
+        // As git does it, lest the name seem to end at a space.
+        Some(_) if name.contains(' ') && !name.starts_with('"') => format!("{name}\t"),
+        Some(_) => name.to_owned(),
+    };
+    let names = (header_name(old, &old_name), header_name(new, &new_name));
+    let opened = |bytes: Option<&[u8]>| Document::open(bytes.unwrap_or_default()).ok();
+    let (Some(mut before), Some(mut after)) = (opened(old), opened(new)) else {
+        let _ = writeln!(diff, "Binary files {} and {} differ", names.0.trim_end(), names.1.trim_end());
+        return diff;
+    };
+    // A byte order mark is shown only where it comes or goes.
+    if before.had_bom() != after.had_bom() {
+        before.show_mark();
+        after.show_mark();
+    }
+    let encodings = (before.encoding(), after.encoding());
+    if encodings.0 != encodings.1 {
+        let (from, to) = encodings;
+        let _ = writeln!(
+            diff,
+            "Files {} and {} differ in encoding: {from} and {to}",
+            names.0.trim_end(),
+            names.1.trim_end()
+        );
+    }
+    if before.text() != after.text() {
+        let _ = write!(diff, "--- {}\n+++ {}\n", names.0, names.1);
+        write_hunks(&mut diff, before.text(), after.text());
+    }
+    diff
+}
+
+fn write_hunks(diff: &mut String, old: &str, new: &str) {
+    let (old, new): (Vec<&str>, Vec<&str>) = (lines(old), lines(new));
+    for ops in TextDiff::configure().diff_slices(&old, &new).grouped_ops(CONTEXT_LINES) {
+        let (Some(first), Some(last)) = (ops.first(), ops.last()) else { continue };
+        let range = |start: usize, end: usize| match end - start {
+            // Without lines, the place is told by the line before it.
+            0 => format!("{start},0"),
+            1 => format!("{}", start + 1),
+            count => format!("{},{count}", start + 1),
+        };
+        let old_range = range(first.old_range().start, last.old_range().end);
+        let new_range = range(first.new_range().start, last.new_range().end);
+        let _ = writeln!(diff, "@@ -{old_range} +{new_range} @@");
+        for op in &ops {
+            let is_equal = matches!(op, DiffOp::Equal { .. });
+            let gone = old.get(op.old_range()).unwrap_or_default();
+            write_lines(diff, if is_equal { ' ' } else { '-' }, gone);
+            if !is_equal {
+                write_lines(diff, '+', new.get(op.new_range()).unwrap_or_default());
+            }
+        }
+    }
+}
+
+/// Lines by `\n` alone: `similar` itself would end one after a lone `\r` too.
+fn lines(text: &str) -> Vec<&str> {
+    text.split_inclusive('\n').collect()
+}
+
+fn write_lines(diff: &mut String, sign: char, lines: &[&str]) {
+    for line in lines {
+        diff.push(sign);
+        diff.push_str(line);
+        if !line.ends_with('\n') {
+            diff.push_str("\n\\ No newline at end of file\n");
+        }
+    }
+}
