@@ -1,8 +1,8 @@
 //! What kind of thing some bytes are, their text or that of the document they hold, and the passages of that text.
 //!
 //! This crate owns four questions about content: its kind ([`classify`], [`is_text`]), its characters ([`decode`], and back to
-//! bytes [`encode`]), the //! text of a document ([`document_text`]: PDF with the feature `pdf`; DOCX, XLSX and PPTX with the feature `office`; all
-//! with `documents`) and the pieces in which a text is best found and read ([`passages`]; the text of a document is cut as
+//! bytes [`encode`]), the text of a document ([`document_text`]: PDF with the feature `pdf`; DOCX, XLSX and PPTX with the
+//! feature `office`; all with `documents`) and the pieces in which a text is best found and read ([`passages`]; the text of a document is cut as
 //! Markdown, under a name such as `x.md`). It never opens a path and never does I/O: whoever holds the bytes hands them
 //! in.
 //!

@@ -28,8 +28,8 @@ mod error;
 mod index;
 mod snapshot;
 
-pub use context::{CatalogEntry, TaskContext, TaskContextBuilder};
 pub use briefing_core::SystemEnvironment;
+pub use context::{CatalogEntry, TaskContext, TaskContextBuilder};
 pub use error::Error;
 pub use index::{
     BindingOffer, Hidden, IndexAnswer, IndexCache, IndexConfig, IndexQuery, IndexStrategy, IndexedDescriptor,

@@ -127,7 +127,8 @@ pub(crate) fn make_folder(dir: &Dir, name: &str, for_owner_only: bool) -> io::Re
 pub(crate) fn sync(dir: &Dir) -> io::Result<()> {
     use rustix::fs::{Mode, OFlags};
     // The handle itself may be one that only names the folder.
-    let readable = rustix::fs::openat(dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let readable =
+        rustix::fs::openat(dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     Ok(rustix::fs::fsync(readable)?)
 }
 
@@ -191,11 +192,13 @@ pub(crate) fn write_json(file: &mut File, facts: &impl Serialize) -> io::Result<
 
 /// The names in a private folder, in order.
 pub(crate) fn names(dir: &Dir) -> Result<Vec<String>, Error> {
-    let listed: io::Result<Vec<_>> = dir.entries().and_then(|entries| {
-        entries.map(|entry| Ok(entry?.file_name())).collect()
-    });
-    let mut names: Vec<_> =
-        listed.map_err(unusable("listing one of its folders"))?.into_iter().filter_map(|name| name.into_string().ok()).collect();
+    let listed: io::Result<Vec<_>> =
+        dir.entries().and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect());
+    let mut names: Vec<_> = listed
+        .map_err(unusable("listing one of its folders"))?
+        .into_iter()
+        .filter_map(|name| name.into_string().ok())
+        .collect();
     names.sort_unstable();
     Ok(names)
 }

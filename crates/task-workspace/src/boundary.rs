@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use briefing_core::Environment;
 use cap_std::ambient_authority;
@@ -13,6 +13,7 @@ use cap_std::fs::Dir;
 
 use crate::area::{self, unusable};
 use crate::error::Error;
+use crate::handler::Handlers;
 use crate::options::{ExecutionId, WorkspaceMode, WorkspaceOptions};
 use crate::path::PRIVATE_FOLDER;
 use crate::place::Layer;
@@ -46,6 +47,7 @@ struct Boundary {
     fallback: OnceLock<Dir>,
     /// One writer of this process at a time; the lock in the private area keeps other processes out.
     writing: Mutex<()>,
+    handlers: RwLock<Handlers>,
     swept: AtomicBool,
     recovered: Mutex<Vec<RecoveredUnit>>,
 }
@@ -93,6 +95,7 @@ impl TaskWorkspace {
             steps: options.steps,
             fallback: OnceLock::new(),
             writing: Mutex::new(()),
+            handlers: RwLock::default(),
             swept: AtomicBool::new(false),
             recovered: Mutex::default(),
         }));
@@ -212,6 +215,10 @@ impl TaskWorkspace {
         &self.0.writing
     }
 
+    pub(crate) fn handlers(&self) -> &RwLock<Handlers> {
+        &self.0.handlers
+    }
+
     pub(crate) fn recovered_units(&self) -> &Mutex<Vec<RecoveredUnit>> {
         &self.0.recovered
     }
@@ -251,7 +258,12 @@ impl TaskWorkspace {
     }
 
     /// Reads at most `max_bytes` of a file as a walk found it, from `offset` on.
-    pub(crate) fn read_found(&self, found: &FoundFile, offset: u64, max_bytes: u64) -> Result<FileRead, Error> {
+    pub(crate) fn read_found(
+        &self,
+        found: &FoundFile,
+        offset: u64,
+        max_bytes: u64,
+    ) -> Result<FileRead, Error> {
         read::read_window(self.open_found(found)?, found.identity, found.name.shown(), offset, max_bytes)
     }
 

@@ -88,8 +88,6 @@ pub(crate) fn open_ones(area: &Area) -> Result<Vec<Delivery>, Error> {
             found.extend(area::read_facts(&dir, &name)?);
         }
     }
-    found.sort_by(|one, other| {
-        (one.opened_unix_millis, &one.id).cmp(&(other.opened_unix_millis, &other.id))
-    });
+    found.sort_by(|one, other| (one.opened_unix_millis, &one.id).cmp(&(other.opened_unix_millis, &other.id)));
     Ok(found)
 }

@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use briefing_core::media::MediaKind;
 use briefing_core::{SourceError, SourceErrorKind};
 
+use crate::edit::EditError;
+use crate::handler::HandlerError;
 use crate::steps::Step;
 use crate::target::TargetState;
 
@@ -162,7 +165,9 @@ pub enum Error {
         links: u64,
     },
     /// A new name that differs from one that is there only in case or in the Unicode form of its characters.
-    #[error("{path:?} cannot be made: {existing:?} is there, and some file systems take the two names for one")]
+    #[error(
+        "{path:?} cannot be made: {existing:?} is there, and some file systems take the two names for one"
+    )]
     NameCollision {
         /// The path.
         path: String,
@@ -224,7 +229,9 @@ pub enum Error {
         limit_bytes: u64,
     },
     /// The workspace would grow by more bytes than the policy allows.
-    #[error("{path:?} cannot be written: the workspace would have grown by {grown_bytes} bytes; at most {limit_bytes} are allowed")]
+    #[error(
+        "{path:?} cannot be written: the workspace would have grown by {grown_bytes} bytes; at most {limit_bytes} are allowed"
+    )]
     QuotaExceeded {
         /// The path.
         path: String,
@@ -272,7 +279,9 @@ pub enum Error {
         found: TargetState,
     },
     /// A write failed and could not be undone: what the target held lies in the private area under the name `kept`.
-    #[error("{path:?} could not be put back after a failed write; what it held is kept in the private area as {kept:?}")]
+    #[error(
+        "{path:?} could not be put back after a failed write; what it held is kept in the private area as {kept:?}"
+    )]
     Stranded {
         /// The path.
         path: String,
@@ -311,7 +320,9 @@ pub enum Error {
         id: String,
     },
     /// An id that cannot name a folder.
-    #[error("{id:?} is no {what}: 1 to 100 of the characters A-Z a-z 0-9 . _ - are accepted, not beginning with a dot")]
+    #[error(
+        "{id:?} is no {what}: 1 to 100 of the characters A-Z a-z 0-9 . _ - are accepted, not beginning with a dot"
+    )]
     InvalidId {
         /// What the id is for.
         what: &'static str,
@@ -415,6 +426,47 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
+    /// An edit or a patch that does not fit the file.
+    #[error("{path:?} was not edited: {source}")]
+    Edit {
+        /// The path.
+        path: String,
+        /// Why not.
+        #[source]
+        source: Box<EditError>,
+    },
+    /// A patch that cannot be parsed.
+    #[error("the patch was not applied: {source}")]
+    Patch {
+        /// Why not.
+        #[source]
+        source: Box<EditError>,
+    },
+    /// A patch that touches other files than the caller expected.
+    #[error("the patch touches {found:?}, not {expected:?}")]
+    PatchFiles {
+        /// What the caller expected, sorted.
+        expected: Vec<String>,
+        /// What the patch touches, sorted.
+        found: Vec<String>,
+    },
+    /// A handler refused a file, a value, or its own registration.
+    #[error("{path:?}: {source}")]
+    Handler {
+        /// The path, or the handler's id.
+        path: String,
+        /// Why.
+        #[source]
+        source: Box<HandlerError>,
+    },
+    /// No handler knows the format.
+    #[error("no handler shows {path:?}, whose kind is {kind}")]
+    NoHandler {
+        /// The path.
+        path: String,
+        /// The kind of its content.
+        kind: MediaKind,
+    },
     /// The work was cut short, because the runtime shuts down.
     #[error("the work on the files was cut short")]
     CutShort,
@@ -477,6 +529,10 @@ impl Error {
             Self::Pattern { .. } => "workspace.pattern_invalid",
             Self::OutOfRange { .. } => "workspace.out_of_range",
             Self::NotText { .. } => "workspace.not_text",
+            Self::Edit { source, .. } | Self::Patch { source } => source.code(),
+            Self::PatchFiles { .. } => "workspace.patch_files",
+            Self::Handler { source, .. } => source.code(),
+            Self::NoHandler { .. } => "workspace.no_handler",
             Self::CutShort => "workspace.cut_short",
             Self::Configuration { .. } => "workspace.configuration_invalid",
             Self::Value(error) => error.code(),
@@ -496,7 +552,7 @@ impl From<Error> for SourceError {
                 SourceErrorKind::Unreadable
             }
             Error::Root { .. } | Error::CutShort => SourceErrorKind::Unavailable,
-            _ => SourceErrorKind::Contract
+            _ => SourceErrorKind::Contract,
         };
         SourceError::new(kind, error.to_string()).with_cause(error)
     }

@@ -9,8 +9,8 @@ use std::io::{BufRead as _, BufReader, Write as _};
 
 use briefing_core::media::MediaKind;
 use briefing_core::{Digest, Fingerprint};
-use cap_std::fs::OpenOptions;
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
+use cap_std::fs::OpenOptions;
 use serde::{Deserialize, Serialize};
 
 use crate::area::{self, Area, unusable};

@@ -73,7 +73,8 @@ impl From<ExecutionId> for String {
 /// An id that is safe as a file's name.
 pub(crate) fn names_a_file(what: &'static str, id: String) -> Result<String, Error> {
     let accepted = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
-    if (1..=100).contains(&id.len()) && id.bytes().all(accepted) && !id.starts_with('.') && !id.ends_with('.') {
+    if (1..=100).contains(&id.len()) && id.bytes().all(accepted) && !id.starts_with('.') && !id.ends_with('.')
+    {
         return Ok(id);
     }
     Err(Error::InvalidId { what, id })

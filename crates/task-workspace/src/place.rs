@@ -243,7 +243,9 @@ fn blocked(path: &WorkspacePath, at: &str, error: io::Error) -> Error {
     }
     match error.kind() {
         io::ErrorKind::NotADirectory => Error::NotFolder { path, at },
-        io::ErrorKind::InvalidFilename => Error::InvalidPath { path, reason: "a segment is too long for the file system" },
+        io::ErrorKind::InvalidFilename => {
+            Error::InvalidPath { path, reason: "a segment is too long for the file system" }
+        }
         _ => Error::Unreadable { path, source: error },
     }
 }

@@ -34,7 +34,12 @@ pub struct WritePolicy {
 impl Default for WritePolicy {
     fn default() -> Self {
         let deny = ["**/.git", "**/.git/**", "**/.hg", "**/.hg/**", "**/.svn", "**/.svn/**"];
-        Self { allow: Vec::new(), deny: deny.map(str::to_owned).to_vec(), max_file_bytes: None, max_total_bytes: None }
+        Self {
+            allow: Vec::new(),
+            deny: deny.map(str::to_owned).to_vec(),
+            max_file_bytes: None,
+            max_total_bytes: None,
+        }
     }
 }
 

@@ -358,7 +358,8 @@ fn identity(at: Name<'_>) -> io::Result<FileIdentity> {
 
 /// A rename touches the time of the last change of attributes, and nothing else.
 fn is_same_file(found: &FileIdentity, seen: &FileIdentity) -> bool {
-    let facts = |identity: &FileIdentity| (identity.device, identity.inode, identity.size, identity.modified_ns);
+    let facts =
+        |identity: &FileIdentity| (identity.device, identity.inode, identity.size, identity.modified_ns);
     facts(found) == facts(seen)
 }
 

@@ -102,8 +102,7 @@ impl TaskWorkspace {
                         let ended = area::remove(&dir, &name).and_then(|()| area::sync(&dir));
                         ended.map_err(unusable("ending a unit"))?;
                         let targets = journal.changes.into_iter().map(|entry| entry.path).collect();
-                        let mut known =
-                            self.recovered_units().lock().unwrap_or_else(PoisonError::into_inner);
+                        let mut known = self.recovered_units().lock().unwrap_or_else(PoisonError::into_inner);
                         known.push(RecoveredUnit { unit: journal.unit, end, targets });
                     }
                     Err(blocked) => unfinished.push(blocked),
@@ -167,7 +166,9 @@ impl TaskWorkspace {
     fn find(&self, area: &Area, entry: &Entry) -> Result<Found, Error> {
         let root = match entry.layer {
             Layer::Root => self.dir().try_clone().map_err(unusable("ending a unit"))?,
-            Layer::Fallback => self.open_fallback(&entry.execution, true).map_err(unusable("ending a unit"))?,
+            Layer::Fallback => {
+                self.open_fallback(&entry.execution, true).map_err(unusable("ending a unit"))?
+            }
         };
         let place = Place::reach(&root, entry.layer, &entry.path)?;
         let folder = if entry.folder == STAGED { STAGED } else { TMP };
@@ -194,7 +195,9 @@ impl TaskWorkspace {
         let absent = TargetState::Absent;
         let standing = match (entry.before, entry.after) {
             (before, TargetState::Absent) if (in_slot, at) == (absent, before) => Standing::Pending,
-            (before, TargetState::Absent) if (in_slot, at) == (before, absent) => Standing::Made(How::Removed),
+            (before, TargetState::Absent) if (in_slot, at) == (before, absent) => {
+                Standing::Made(How::Removed)
+            }
             (before, after) if (in_slot, at) == (after, before) => Standing::Pending,
             (TargetState::Absent, after) if at == after => Standing::Made(How::Created),
             (before, after) if (in_slot, at) == (before, after) => Standing::Made(How::Exchanged),
@@ -213,9 +216,8 @@ impl TaskWorkspace {
         let made = found.place.make_folders(self.steps());
         made.map_err(put::not_written(&found.place, crate::Step::CreateFolders))?;
         let seen = found.place.see()?;
-        let is_removal = put::digest_in(&found.slot.dir, &found.slot.name)
-            .map_err(unusable("ending a unit"))?
-            .is_none();
+        let is_removal =
+            put::digest_in(&found.slot.dir, &found.slot.name).map_err(unusable("ending a unit"))?.is_none();
         match seen {
             Some(seen) if is_removal => put::remove(self.steps(), &found.slot, &found.place, &seen).map(drop),
             seen => put::put(self.steps(), &found.slot, &found.place, seen.as_ref()).map(drop),
@@ -261,7 +263,11 @@ fn sweep(workspace: &TaskWorkspace, area: &Area) -> Result<(), Error> {
         };
         let Some(candidate) = area::read_facts::<Candidate>(&staged, name)? else { continue };
         if was_promoted(workspace, &staged, &candidate)? {
-            let slot = Slot { dir: staged.try_clone().map_err(unusable("sweeping up"))?, folder: STAGED, name: id.to_owned() };
+            let slot = Slot {
+                dir: staged.try_clone().map_err(unusable("sweeping up"))?,
+                folder: STAGED,
+                name: id.to_owned(),
+            };
             swept(area::remove(&staged, name).and_then(|()| slot.clear()))?;
         }
     }
@@ -269,7 +275,11 @@ fn sweep(workspace: &TaskWorkspace, area: &Area) -> Result<(), Error> {
 }
 
 /// Whether a candidate's bytes are at its target and no longer in its slot.
-fn was_promoted(workspace: &TaskWorkspace, staged: &cap_std::fs::Dir, candidate: &Candidate) -> Result<bool, Error> {
+fn was_promoted(
+    workspace: &TaskWorkspace,
+    staged: &cap_std::fs::Dir,
+    candidate: &Candidate,
+) -> Result<bool, Error> {
     let id = candidate.id.as_str();
     let size = staged.symlink_metadata(id).ok().map(|metadata| metadata.len());
     let in_slot = match size {

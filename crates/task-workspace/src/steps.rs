@@ -87,7 +87,12 @@ impl Steps {
     /// Says that `step` comes next; fails where the hook does.
     #[cfg_attr(
         not(feature = "failpoints"),
-        allow(clippy::unused_self, clippy::unnecessary_wraps, unused_variables, reason = "the hook is a feature")
+        allow(
+            clippy::unused_self,
+            clippy::unnecessary_wraps,
+            unused_variables,
+            reason = "the hook is a feature"
+        )
     )]
     pub(crate) fn reach(&self, step: Step) -> io::Result<()> {
         #[cfg(feature = "failpoints")]

@@ -28,7 +28,9 @@ pub(crate) fn move_to_free(from: Name<'_>, to: Name<'_>) -> io::Result<()> {
         // A folder has no links; a rename onto an empty folder would replace it.
         return match to.dir.symlink_metadata(to.name) {
             Ok(_) => Err(io::Error::from(io::ErrorKind::AlreadyExists)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => from.dir.rename(from.name, to.dir, to.name),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                from.dir.rename(from.name, to.dir, to.name)
+            }
             Err(error) => Err(error),
         };
     }

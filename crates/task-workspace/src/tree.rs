@@ -64,7 +64,10 @@ impl TaskWorkspace {
         hold.check_write(to)?;
         if to.is_at_or_in(from) && to != from {
             // A folder cannot go into itself; another spelling of one name is one place to some file systems.
-            return Err(Error::NameCollision { path: to.as_str().to_owned(), existing: from.as_str().to_owned() });
+            return Err(Error::NameCollision {
+                path: to.as_str().to_owned(),
+                existing: from.as_str().to_owned(),
+            });
         }
         let source = hold.place(from)?;
         let found = source.metadata()?.ok_or_else(|| not_found(from))?;
@@ -193,7 +196,8 @@ impl TaskWorkspace {
             if FileIdentity::of(&after) != source.identity {
                 return Err(Error::Changed { path: from.as_str().to_owned() });
             }
-            let (from_name, to) = (Name { dir: &dir, name: draft.as_ref() }, Name { dir: &dir, name: name.as_ref() });
+            let (from_name, to) =
+                (Name { dir: &dir, name: draft.as_ref() }, Name { dir: &dir, name: name.as_ref() });
             match swap::move_to_free(from_name, to).and_then(|()| area::sync(&dir)) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     Err(Error::Exists { path: outside.join(name).display().to_string() })
@@ -227,7 +231,11 @@ impl Hold<'_> {
     fn place_of_folder(&self, path: &WorkspacePath) -> Result<Place, Error> {
         let outside = Place::reach(self.workspace.dir(), Layer::Root, path)?;
         let is_folder = outside.metadata()?.is_some_and(|found| found.is_dir());
-        if self.workspace.mode() == WorkspaceMode::ReadWrite || is_folder { Ok(outside) } else { self.place(path) }
+        if self.workspace.mode() == WorkspaceMode::ReadWrite || is_folder {
+            Ok(outside)
+        } else {
+            self.place(path)
+        }
     }
 
     /// Checks everything in a folder as if it were written one by one, also where it would be after a move to `to`.
@@ -284,11 +292,9 @@ impl Hold<'_> {
             .map_err(not_written(target, Step::SyncFolder))
             .and_then(|()| identity::note_move(self, &source.path, &target.path));
         if let Err(error) = kept {
-            swap::move_to_free(to, from).and_then(|()| area::sync(from.dir)).map_err(|source| Error::Stranded {
-                path: target.shown(),
-                kept: target.shown(),
-                source,
-            })?;
+            swap::move_to_free(to, from)
+                .and_then(|()| area::sync(from.dir))
+                .map_err(|source| Error::Stranded { path: target.shown(), kept: target.shown(), source })?;
             return Err(error);
         }
         Ok(())

@@ -93,9 +93,7 @@ impl Hold<'_> {
             let (before, after) = change.sizes();
             if let Err(error) = rules.grow(&change.place.path, before, after) {
                 give_back(self, changes.get(..at).unwrap_or_default());
-                changes.iter().map(Change::slot).filter(|slot| slot.folder == TMP).for_each(|slot| {
-                    let _ = slot.clear();
-                });
+                self.drop_drafts(changes);
                 return Err(error);
             }
         }
@@ -104,13 +102,18 @@ impl Hold<'_> {
             give_back(self, changes);
             match error {
                 Error::Stranded { .. } => self.keep_stranded(changes),
-                _ => changes.iter().map(Change::slot).filter(|slot| slot.folder == TMP).for_each(|slot| {
-                    // What is left is swept up when the workspace is opened the next time.
-                    let _ = slot.clear();
-                }),
+                _ => self.drop_drafts(changes),
             }
         }
         made
+    }
+
+    /// Drops the new bytes of changes that are not made; candidates stay.
+    pub(crate) fn drop_drafts(&self, changes: &[Change]) {
+        for slot in changes.iter().map(Change::slot).filter(|slot| slot.folder == TMP) {
+            // What is left is swept up when the workspace is opened the next time.
+            let _ = slot.clear();
+        }
     }
 
     /// Moves what could not be put back to where nothing is ever swept up.
@@ -162,9 +165,7 @@ impl Hold<'_> {
         let steps = self.steps();
         for change in changes {
             let made = match (&change.what, &change.seen) {
-                (What::Put(finished), seen) => {
-                    put::put(steps, &finished.slot, &change.place, seen.as_ref())?
-                }
+                (What::Put(finished), seen) => put::put(steps, &finished.slot, &change.place, seen.as_ref())?,
                 (What::Remove(slot), Some(seen)) => put::remove(steps, slot, &change.place, seen)?,
                 (What::Remove(_), None) => continue,
             };
@@ -203,9 +204,10 @@ impl Hold<'_> {
         let facts = Journal { schema: SCHEMA.to_owned(), unit: unit.clone(), changes: entries.collect() };
         let dir = self.area.make_folder(JOURNAL)?;
         let slot = Slot { dir, folder: JOURNAL, name: format!("{unit}.json") };
-        let written = self.steps().reach(Step::WriteJournal).and_then(|()| {
-            area::write_facts(&slot.dir, &slot.name, &facts)
-        });
+        let written = self
+            .steps()
+            .reach(Step::WriteJournal)
+            .and_then(|()| area::write_facts(&slot.dir, &slot.name, &facts));
         match (written, changes.first()) {
             (Err(source), Some(first)) => Err(not_written(&first.place, Step::WriteJournal)(source)),
             _ => Ok(slot),

@@ -130,13 +130,7 @@ pub(crate) fn walk(workspace: &TaskWorkspace, rules: &WalkRules, scope: &Scope) 
     Ok(Walked { files: found.files, diagnostics: report(found.notes) })
 }
 
-fn walk_layer(
-    path: &Path,
-    dir: &Dir,
-    layer: Layer,
-    rules: &WalkRules,
-    scope: &Scope,
-) -> Found {
+fn walk_layer(path: &Path, dir: &Dir, layer: Layer, rules: &WalkRules, scope: &Scope) -> Found {
     let tree = Tree { path, dir, layer, folders: scope.folders };
     let found = Mutex::new(Found::default());
     rules.walker(path, scope).build_parallel().run(|| {

@@ -183,7 +183,12 @@ impl Hold<'_> {
     }
 
     /// Writes a file whose state was checked.
-    pub(crate) fn replace(&self, place: Place, seen: Option<Seen>, bytes: Bytes<'_>) -> Result<Written, Error> {
+    pub(crate) fn replace(
+        &self,
+        place: Place,
+        seen: Option<Seen>,
+        bytes: Bytes<'_>,
+    ) -> Result<Written, Error> {
         if let (Bytes::All(bytes), Some(seen)) = (&bytes, &seen)
             && Digest::of(bytes) == seen.digest
         {
@@ -214,7 +219,8 @@ impl Hold<'_> {
         }
         let limit = self.workspace.rules().max_file_bytes;
         let slot = self.slot()?;
-        let finish = |reader: &mut dyn Read| put::finish(self.steps(), &place, slot, reader, limit, seen.as_ref());
+        let finish =
+            |reader: &mut dyn Read| put::finish(self.steps(), &place, slot, reader, limit, seen.as_ref());
         let finished = match bytes {
             Bytes::All(bytes) => finish(&mut &*bytes)?,
             Bytes::From(reader) => finish(reader)?,

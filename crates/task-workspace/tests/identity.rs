@@ -37,7 +37,10 @@ fn the_locator_stays_with_the_file_and_the_version_with_its_bytes() {
 
     workspace.rename(&path("a.txt"), &path("sub/a.txt")).unwrap();
     assert_eq!(workspace.resolve(&second).unwrap(), path("sub/a.txt"));
-    let (b, c) = (workspace.file_ref(&path("sub/b.txt")).unwrap(), workspace.file_ref(&path("sub/deep/c.txt")).unwrap());
+    let (b, c) = (
+        workspace.file_ref(&path("sub/b.txt")).unwrap(),
+        workspace.file_ref(&path("sub/deep/c.txt")).unwrap(),
+    );
     workspace.rename(&path("sub"), &path("x/y")).unwrap();
     let workspace = tree.read_write();
     assert_eq!(workspace.resolve(&second).unwrap(), path("x/y/a.txt"));
@@ -104,12 +107,21 @@ fn aliases_are_checked_and_put_back_and_nothing_is_guessed() {
         "\u{6c34} see b.txt, a.txt and b.txt; [[other]] stays"
     );
     assert_eq!(workspace.resolve_aliases(&table, text).unwrap(), [path("b.txt"), path("a.txt")]);
-    for unknown in ["ref_3", "ref_0", "ref_01", "ref_", "ref_-1", "ref_1 ", "REF_1", "loc_1", "ref_99999999999999999999"] {
+    for unknown in
+        ["ref_3", "ref_0", "ref_01", "ref_", "ref_-1", "ref_1 ", "REF_1", "loc_1", "ref_99999999999999999999"]
+    {
         assert_eq!(table.resolve(unknown).unwrap_err().code(), "workspace.unknown_alias", "{unknown}");
     }
     assert_eq!(table.check("[[ref:ref_3]]").unwrap_err().code(), "workspace.unknown_alias");
-    for malformed in ["\u{6c34}[[ref:ref_1", "\u{6c34}[[ref:ref_1]", "\u{6c34}[[ref: ref_1]]", "\u{6c34}[[ref:ref_1 [[ref:ref_2]]"] {
-        let Err(Error::MalformedAlias { at_char, .. }) = table.check(malformed) else { panic!("{malformed}") };
+    for malformed in [
+        "\u{6c34}[[ref:ref_1",
+        "\u{6c34}[[ref:ref_1]",
+        "\u{6c34}[[ref: ref_1]]",
+        "\u{6c34}[[ref:ref_1 [[ref:ref_2]]",
+    ] {
+        let Err(Error::MalformedAlias { at_char, .. }) = table.check(malformed) else {
+            panic!("{malformed}")
+        };
         assert_eq!(at_char, 1, "{malformed}");
     }
     // An alias of a file that changed since is stale.

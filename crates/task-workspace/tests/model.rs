@@ -190,7 +190,8 @@ impl Run {
             ),
             Operation::CreateFolder { at } => {
                 let real = workspace.create_folder(&path(PATHS[*at])).is_ok();
-                let is_free = self.model.can_be_reached(PATHS[*at]) && !self.model.files.contains_key(PATHS[*at]);
+                let is_free =
+                    self.model.can_be_reached(PATHS[*at]) && !self.model.files.contains_key(PATHS[*at]);
                 if is_free {
                     self.model.make_folders(PATHS[*at]);
                     self.model.folders.insert(PATHS[*at].to_owned());
@@ -216,18 +217,25 @@ impl Run {
                 (real, model)
             }
             Operation::PromoteAll => {
-                let unit: Vec<_> =
-                    self.staged.iter().map(|(found, _)| (found, self.model.state(found.target.as_str()))).collect();
+                let unit: Vec<_> = self
+                    .staged
+                    .iter()
+                    .map(|(found, _)| (found, self.model.state(found.target.as_str())))
+                    .collect();
                 let real = workspace.promote_all(&unit).is_ok();
                 let mut after = self.model.clone();
                 let targets: Vec<_> = self.staged.iter().map(|(found, _)| found.target.as_str()).collect();
                 let apart = targets.iter().enumerate().all(|(at, target)| {
-                    targets.iter().skip(at + 1).all(|other| {
-                        other != target && !is_in(other, target) && !is_in(target, other)
-                    })
+                    targets
+                        .iter()
+                        .skip(at + 1)
+                        .all(|other| other != target && !is_in(other, target) && !is_in(target, other))
                 });
                 let all = apart
-                    && self.staged.iter().all(|(found, bytes)| after.write(found.target.as_str(), bytes.clone(), None));
+                    && self
+                        .staged
+                        .iter()
+                        .all(|(found, bytes)| after.write(found.target.as_str(), bytes.clone(), None));
                 if all {
                     self.model = after;
                     self.staged.clear();

@@ -43,12 +43,17 @@ fn work(workspace: &TaskWorkspace, until: Instant) -> (u64, u64) {
     let mut round = 0_u64;
     while Instant::now() < until {
         round += 1;
-        for name in ["sub/a.txt", "deep/er/a.txt", "file.txt", "sub/only-outside.txt", "area/workspace/identity.json"] {
+        for name in
+            ["sub/a.txt", "deep/er/a.txt", "file.txt", "sub/only-outside.txt", "area/workspace/identity.json"]
+        {
             let name = path(name);
             let read = workspace.read(&name, 1_000);
             if let Ok(read) = &read {
                 assert!(!read.bytes.windows(7).any(|part| part == b"OUTSIDE"), "{name} was read outside");
-                assert!(!read.bytes.windows(9).any(|part| part == b"workspace"), "{name} was read in private");
+                assert!(
+                    !read.bytes.windows(9).any(|part| part == b"workspace"),
+                    "{name} was read in private"
+                );
             }
             count(read.is_ok());
             count(workspace.inspect(&name).is_ok());
@@ -71,7 +76,8 @@ fn work(workspace: &TaskWorkspace, until: Instant) -> (u64, u64) {
         count(workspace.create_folder(&path("sub/folder/inner")).is_ok());
         count(workspace.remove_folder(&path("sub/folder"), true).is_ok());
         count(workspace.copy(&path("file.txt"), &path("sub/copy.txt"), None).is_ok());
-        let pair = (workspace.stage(&path("sub/u1.txt"), &bytes), workspace.stage(&path("deep/er/u2.txt"), &bytes));
+        let pair =
+            (workspace.stage(&path("sub/u1.txt"), &bytes), workspace.stage(&path("deep/er/u2.txt"), &bytes));
         if let (Ok(one), Ok(two)) = &pair {
             count(workspace.promote_all(&[(one, one.target_state), (two, two.target_state)]).is_ok());
         }
@@ -101,7 +107,10 @@ async fn list_and_read(workspace: &TaskWorkspace) {
             assert!(!name.contains("identity.json"), "{name} is private");
             assert!(!descriptor.index_text.contains("OUTSIDE"), "{name} was described from outside");
             if let Ok(read) = source.read_exact(&descriptor.source_ref, &ReadRequest::whole(10_000)).await {
-                assert!(!read.content.to_text().unwrap_or_default().contains("OUTSIDE"), "{name} was read outside");
+                assert!(
+                    !read.content.to_text().unwrap_or_default().contains("OUTSIDE"),
+                    "{name} was read outside"
+                );
             }
         }
         match next {
@@ -143,7 +152,8 @@ fn nothing_escapes_while_folders_turn_into_links() {
     assert_eq!(tree.bytes(".briefing/workspace/identity.json"), identity);
     assert_eq!(workspace.write(&path("after.txt"), "x", TargetState::Absent).unwrap().size_bytes, 1);
     let swaps = swaps.load(Ordering::Relaxed);
-    writeln!(std::io::stdout(), "{seconds} s: {swaps} swaps, {done} operations done, {refused} refused").unwrap();
+    writeln!(std::io::stdout(), "{seconds} s: {swaps} swaps, {done} operations done, {refused} refused")
+        .unwrap();
     assert!(swaps > 50 && done > 50 && refused > 10, "{swaps} swaps, {done} done, {refused} refused");
 }
 
@@ -161,7 +171,8 @@ fn no_write_follows_a_link_and_hard_links_are_left_alone() {
     std::fs::hard_link(outside.path("ledger.txt"), at("hard")).unwrap();
     let before = (everything(tree.0.path()), everything(outside.0.path()));
     let workspace = tree.read_write();
-    for name in ["file", "inside", "dangling", "dir/new.txt", "inside-dir/x", "private/workspace/lock", "dir"] {
+    for name in ["file", "inside", "dangling", "dir/new.txt", "inside-dir/x", "private/workspace/lock", "dir"]
+    {
         let name = path(name);
         let codes = [
             workspace.write(&name, "x", None).unwrap_err().code(),

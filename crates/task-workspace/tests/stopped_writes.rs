@@ -15,7 +15,8 @@ use briefing_task_workspace::{Error, Step, StepHook, TargetState, TaskWorkspace,
 use common::{Tree, path};
 
 /// What the program does that is stopped.
-const SCENARIOS: [&str; 7] = ["write_new", "write_over", "stage", "promote_new", "promote_over", "unit", "recover"];
+const SCENARIOS: [&str; 7] =
+    ["write_new", "write_over", "stage", "promote_new", "promote_over", "unit", "recover"];
 
 fn counting(stop_at: usize, stop: fn() -> io::Error) -> (StepHook, Arc<AtomicUsize>) {
     let reached = Arc::new(AtomicUsize::new(0));
@@ -34,7 +35,11 @@ fn killed() -> io::Error {
     }
 }
 
-fn open(root: &Path, stop_at: usize, stop: fn() -> io::Error) -> Result<(TaskWorkspace, Arc<AtomicUsize>), Error> {
+fn open(
+    root: &Path,
+    stop_at: usize,
+    stop: fn() -> io::Error,
+) -> Result<(TaskWorkspace, Arc<AtomicUsize>), Error> {
     let (hook, reached) = counting(stop_at, stop);
     Ok((TaskWorkspace::open_with(root, WorkspaceOptions::read_write().on_step(hook))?, reached))
 }
@@ -55,8 +60,7 @@ fn act(workspace: &TaskWorkspace, scenario: &str) -> Result<(), Error> {
             workspace.promote(candidate, candidate.target_state).map(drop)
         }
         "unit" => {
-            let unit: Vec<_> =
-                staged.iter().map(|candidate| (candidate, candidate.target_state)).collect();
+            let unit: Vec<_> = staged.iter().map(|candidate| (candidate, candidate.target_state)).collect();
             workspace.promote_all(&unit).map(drop)
         }
         // Opening does the work.
@@ -117,9 +121,11 @@ fn check_nothing_is_lost(tree: &Tree, at: &str) -> TaskWorkspace {
         })
         .collect();
     let files = tree.everything();
-    for (target, old, new) in
-        [("a.txt", Some("old a"), "new a"), ("b.txt", Some("old b"), "new b"), ("deep/new.txt", None, "new c")]
-    {
+    for (target, old, new) in [
+        ("a.txt", Some("old a"), "new a"),
+        ("b.txt", Some("old b"), "new b"),
+        ("deep/new.txt", None, "new c"),
+    ] {
         let found = files.get(target).map(|bytes| text(bytes));
         let is_new = found.as_deref() == Some(new);
         assert!(is_new || found.as_deref() == old, "{at}: {target} is {found:?}");
@@ -145,8 +151,9 @@ fn a_program_killed_before_any_step_leaves_old_or_new_and_every_candidate() {
             let finished = run_killed(tree.0.path(), scenario, stop_at);
             let workspace = check_nothing_is_lost(&tree, &at);
             if *scenario == "unit" {
-                let new = ["a.txt", "b.txt", "deep/new.txt"]
-                    .map(|file| workspace.read(&path(file), 99).is_ok_and(|read| read.bytes.starts_with(b"new")));
+                let new = ["a.txt", "b.txt", "deep/new.txt"].map(|file| {
+                    workspace.read(&path(file), 99).is_ok_and(|read| read.bytes.starts_with(b"new"))
+                });
                 assert!(new == [true; 3] || new == [false; 3], "{at}: a mix: {new:?}");
                 assert!(workspace.recovered().iter().all(|unit| unit.end == UnitEnd::Finished), "{at}");
             }

@@ -99,9 +99,12 @@ fn the_policy_says_where_and_how_much() {
     let policy = WritePolicy::new().allow("out/**").deny("**/*.KEY").max_file_bytes(10).max_total_bytes(12);
     let workspace =
         TaskWorkspace::open_with(tree.0.path(), WorkspaceOptions::read_write().policy(policy)).unwrap();
-    for (refused, rule) in
-        [("in.txt", "none of the allowed"), ("out/x.key", "*.KEY"), ("out/.git/hooks/x", ".git"), ("new", "none")]
-    {
+    for (refused, rule) in [
+        ("in.txt", "none of the allowed"),
+        ("out/x.key", "*.KEY"),
+        ("out/.git/hooks/x", ".git"),
+        ("new", "none"),
+    ] {
         let error = workspace.write(&path(refused), "", None).unwrap_err();
         assert_eq!(error.code(), "workspace.denied");
         assert!(error.to_string().contains(rule), "{error}");
@@ -217,8 +220,15 @@ fn files_and_folders_move_and_go() {
 #[test]
 fn no_operation_reaches_the_private_area_in_any_spelling() {
     for name in [
-        ".briefing/x", "a/.Briefing/x", ".BRIEFING", ".brie\u{fb01}ng/x", ".briefing./x", ".briefing /x",
-        ".brief\u{200c}ing/x", "BRIEFI~1/x", ".\u{ff42}riefing/x",
+        ".briefing/x",
+        "a/.Briefing/x",
+        ".BRIEFING",
+        ".brie\u{fb01}ng/x",
+        ".briefing./x",
+        ".briefing /x",
+        ".brief\u{200c}ing/x",
+        "BRIEFI~1/x",
+        ".\u{ff42}riefing/x",
     ] {
         assert_eq!(code(WorkspacePath::new(name)), "workspace.private_area", "{name:?}");
     }

@@ -214,19 +214,18 @@ impl TaskWorkspace {
             Some(cursor) => first_of(&walked.files, cursor),
             None => 0,
         };
-        let mut page = GrepPage {
-            matches: Vec::new(),
-            next: None,
-            files_searched: 0,
-            diagnostics: walked.diagnostics,
-        };
+        let mut page =
+            GrepPage { matches: Vec::new(), next: None, files_searched: 0, diagnostics: walked.diagnostics };
         let mut skipped = Skipped::default();
         let files: Vec<_> = walked.files.get(first..).unwrap_or_default().iter().collect();
         // One match more than the page holds tells whether there is another page.
         let wanted = request.limit.saturating_add(1);
         for batch in files.chunks(BATCH_FILES) {
-            let grep = Grep { workspace: self, request, matcher: &matcher, wanted: wanted - page.matches.len() };
-            for (file, outcome) in batch.iter().zip(on_threads(batch, State::new(request), |state, file| grep.look(state, file))) {
+            let grep =
+                Grep { workspace: self, request, matcher: &matcher, wanted: wanted - page.matches.len() };
+            for (file, outcome) in
+                batch.iter().zip(on_threads(batch, State::new(request), |state, file| grep.look(state, file)))
+            {
                 match outcome {
                     Ok(found) => {
                         page.files_searched += 1;
@@ -244,10 +243,8 @@ impl TaskWorkspace {
         }
         if page.matches.len() > request.limit {
             page.matches.truncate(request.limit);
-            page.next = page
-                .matches
-                .last()
-                .map(|last| GrepCursor { path: last.path.clone(), line: last.line });
+            page.next =
+                page.matches.last().map(|last| GrepCursor { path: last.path.clone(), line: last.line });
         }
         page.diagnostics.extend(skipped.report());
         Ok(page)
@@ -436,7 +433,8 @@ impl Window {
         let first = spans.first().map_or(0, |span| chars_up_to(span.start));
         let first_len = spans.first().map_or(0, |span| chars_up_to(span.end) - first);
         let room = max_chars.saturating_sub(first_len);
-        let start = if total <= max_chars { 0 } else { first.saturating_sub(room / 2).min(total - max_chars) };
+        let start =
+            if total <= max_chars { 0 } else { first.saturating_sub(room / 2).min(total - max_chars) };
         let text: String = line.chars().skip(start).take(max_chars).collect();
         let end = start + text.chars().count();
         let spans = spans

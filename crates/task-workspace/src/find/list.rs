@@ -167,7 +167,8 @@ impl TaskWorkspace {
         let skip = skip_until(&walked.files, request.after.as_deref());
         let page = walked.files.get(skip..).unwrap_or_default();
         let entries: Vec<_> = page.iter().take(request.limit).map(ListingEntry::of).collect();
-        let next = (page.len() > entries.len()).then(|| entries.last().map(|last| last.path.clone())).flatten();
+        let next =
+            (page.len() > entries.len()).then(|| entries.last().map(|last| last.path.clone())).flatten();
         Ok(Listing { entries, next, total, diagnostics: walked.diagnostics })
     }
 
@@ -182,8 +183,7 @@ impl TaskWorkspace {
     /// The files that a request means, all of them.
     pub(crate) fn find_files(&self, request: &ListRequest) -> Result<Walked, Error> {
         let globs = Globs::of(&request.globs)?;
-        let rules =
-            WalkRules::new(self.root(), request.include_hidden, request.respect_ignore_files, &[])?;
+        let rules = WalkRules::new(self.root(), request.include_hidden, request.respect_ignore_files, &[])?;
         let folder = request.folder.as_ref().map(|folder| self.real_folder(folder)).transpose()?;
         let depth = request.one_level.then_some(1);
         let scope = Scope { folder, depth, folders: request.one_level };

@@ -45,5 +45,6 @@ pub(super) fn text_of<'a>(
     if !is_text(buffer) {
         return Ok(Searched::Binary);
     }
-    Ok(decode(buffer).map_or(Searched::Binary, |decoded| Searched::Text(Cow::Owned(decoded.text.into_bytes()))))
+    Ok(decode(buffer)
+        .map_or(Searched::Binary, |decoded| Searched::Text(Cow::Owned(decoded.text.into_bytes()))))
 }

@@ -58,17 +58,8 @@ fn is_crlf(text: &str) -> bool {
 }
 
 fn encoded(text: &str, encoding: &str, with_bom: bool) -> Result<Vec<u8>, HandlerError> {
-    let mark = if with_bom { "\u{FEFF}" } else { "" };
-    let units = mark.encode_utf16().chain(text.encode_utf16());
-    match encoding {
-        "utf-8" => Ok([mark, text].concat().into_bytes()),
-        "utf-16le" => Ok(units.flat_map(u16::to_le_bytes).collect()),
-        "utf-16be" => Ok(units.flat_map(u16::to_be_bytes).collect()),
-        _ => Err(HandlerError::Encoding {
-            encoding: encoding.to_owned(),
-            reason: "this encoding can be read and not written".to_owned(),
-        }),
-    }
+    briefing_formats::encode(text, encoding, with_bom)
+        .map_err(|error| HandlerError::Encoding { encoding: encoding.to_owned(), reason: error.to_string() })
 }
 
 pub(super) fn decoded(bytes: &[u8]) -> Result<Decoded, HandlerError> {

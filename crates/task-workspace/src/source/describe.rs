@@ -2,7 +2,8 @@
 
 use briefing_core::media::MediaKind;
 use briefing_core::{
-    DescriptorKey, Digest, Error, LineRange, Metadata, Revision, SourceDescriptor, SourceId, SourceRef,
+    DescriptorKey, Digest, Error, LineRange, Metadata, Representation, Revision, SourceDescriptor, SourceId,
+    SourceRef,
 };
 use serde_json::json;
 
@@ -72,7 +73,7 @@ impl Describer<'_> {
         descriptor.index_text = content.to_owned();
         descriptor.estimated_chars = passage.chars;
         descriptor.content_digest = Some(Digest::of(content.as_bytes()));
-        descriptor.metadata = passage_facts(path, passage.lines);
+        descriptor.metadata = passage_facts(self.file, passage.lines);
         Ok(descriptor)
     }
 }
@@ -120,6 +121,9 @@ pub(super) fn facts(file: &Prepared) -> Metadata {
             if text.encoding != "utf-8" {
                 facts.insert("encoding".to_owned(), json!(text.encoding));
             }
+            if file.kind != MediaKind::Text {
+                facts.insert("context_representation".to_owned(), json!(Representation::ParsedText.as_str()));
+            }
             if text.lines > 0 {
                 facts.insert("lines".to_owned(), json!({ "start": 1, "end": text.lines }));
             }
@@ -133,11 +137,14 @@ pub(super) fn facts(file: &Prepared) -> Metadata {
 }
 
 /// What is said about a passage: little, for there are many.
-pub(super) fn passage_facts(path: &str, lines: LineRange) -> Metadata {
+pub(super) fn passage_facts(file: &Prepared, lines: LineRange) -> Metadata {
     let mut facts = Metadata::new();
-    facts.insert("path".to_owned(), json!(path));
+    facts.insert("path".to_owned(), json!(&*file.path));
     facts.insert("lines".to_owned(), json!({ "start": lines.start, "end": lines.end }));
-    facts.insert("content_kind".to_owned(), json!(MediaKind::Text.as_str()));
+    facts.insert("content_kind".to_owned(), json!(file.kind.as_str()));
+    if file.kind != MediaKind::Text {
+        facts.insert("context_representation".to_owned(), json!(Representation::ParsedText.as_str()));
+    }
     facts
 }
 

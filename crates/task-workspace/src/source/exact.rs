@@ -32,14 +32,14 @@ pub(super) fn read_exact(
     let file_at = |path: &str| scan.find(path).and_then(|at| scan.files.get(at));
     if let Some(file) = file_at(shown) {
         return match request.representation {
-            None => read_file(inner, &scan, file, source_ref, request),
+            None | Some(Representation::ParsedText) => read_file(inner, &scan, file, source_ref, request),
             Some(Representation::ImageAttachment) => read_image(inner, &scan, file, source_ref),
             Some(other) => Err(unsupported(shown, &format!("it cannot be given as {other}"))),
         };
     }
     let file = path_of_passage(shown).and_then(file_at).ok_or_else(|| SourceError::not_found(shown))?;
     match request.representation {
-        None => read_passage(inner, &scan, file, source_ref, request),
+        None | Some(Representation::ParsedText) => read_passage(inner, &scan, file, source_ref, request),
         Some(other) => Err(unsupported(shown, &format!("a passage cannot be given as {other}"))),
     }
 }
@@ -90,7 +90,7 @@ fn read_passage(
         .ok_or_else(unknown)?;
     let content = text.text.get(passage.bytes.clone()).unwrap_or_default();
     let mut read = window(inner, scan, source_ref, content, request);
-    read.metadata = passage_facts(path, passage.lines);
+    read.metadata = passage_facts(&prepared, passage.lines);
     read.diagnostics.clone_from(&prepared.diagnostics);
     Ok(read)
 }

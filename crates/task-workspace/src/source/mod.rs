@@ -7,13 +7,15 @@ mod options;
 mod page;
 mod prepare;
 mod scan;
+mod scoped;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use briefing_core::{
-    ChangeFeed, ContextSource, Cursor, DescriptorPage, ProjectionProfile, ReadRequest, Revision,
-    SourceChangeSet, SourceError, SourceErrorKind, SourceId, SourceKind, SourceRead, SourceRecipe, SourceRef,
+    ChangeFeed, Content, ContextSource, Cursor, DescriptorPage, ProjectionProfile, ReadRequest, Revision,
+    ScopedRead, SourceChangeSet, SourceError, SourceErrorKind, SourceId, SourceKind, SourceRead,
+    SourceRecipe, SourceRef,
 };
 
 pub use self::options::WorkspaceSourceOptions;
@@ -153,6 +155,32 @@ impl ContextSource for WorkspaceSource {
 
     fn recipe(&self) -> Option<&dyn SourceRecipe> {
         Some(self)
+    }
+
+    fn scoped_read(&self) -> Option<&dyn ScopedRead> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl ScopedRead for WorkspaceSource {
+    async fn read_scoped(
+        &self,
+        source_ref: &SourceRef,
+        locator: &str,
+        request: &ReadRequest,
+    ) -> Result<SourceRead, SourceError> {
+        let (source_ref, locator) = (source_ref.clone(), locator.to_owned());
+        let mut request = request.clone();
+        self.blocking(move |inner| {
+            let all = ReadRequest { max_chars: usize::MAX, start_char: 0, ..request.clone() };
+            let whole = exact::read_exact(inner, &source_ref, &all)?;
+            if let Content::Text(text) = &whole.content {
+                request.start_char = scoped::start_of_window(text, &locator, request.max_chars);
+            }
+            exact::read_exact(inner, &source_ref, &request)
+        })
+        .await
     }
 }
 

@@ -1,11 +1,11 @@
 //! A file, read and understood: its kind, its text, its passages.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use briefing_core::media::{MediaKind, MediaSignals};
 use briefing_core::{ContextDiagnostic, Digest, Severity};
-use briefing_formats::{Passage, PassageLimits, classify, decode, passages};
+use briefing_formats::{DocumentLimits, Passage, PassageLimits, classify, decode, document_text, passages};
 
 use super::Inner;
 use crate::error::Error;
@@ -18,6 +18,9 @@ const SIGNATURE_BYTES: u64 = 8 * 1024;
 /// How much of a text is read to tell its kind where it is too large to be offered; and of a large document, from the
 /// start and from the end, where a zip lists what it holds.
 const SAMPLE_BYTES: u64 = 64 * 1024;
+
+/// What is read of a document.
+static DOCUMENTS: LazyLock<DocumentLimits> = LazyLock::new(DocumentLimits::default);
 
 /// How many bytes of prepared files are kept for the next page or read.
 const KEPT_BYTES: usize = 16 << 20;
@@ -60,6 +63,9 @@ impl Prepared {
         let fits = file.identity.size <= inner.options.max_text_bytes;
         let wanted = match signals.kind() {
             MediaKind::Image | MediaKind::Audio | MediaKind::Video | MediaKind::Binary => SIGNATURE_BYTES,
+            MediaKind::Office | MediaKind::Pdf if file.identity.size <= DOCUMENTS.max_input_bytes => {
+                file.identity.size
+            }
             _ if fits => file.identity.size,
             _ => SAMPLE_BYTES,
         };
@@ -89,6 +95,14 @@ impl Prepared {
                 prepared.note(fact.with("total_bytes", file.identity.size));
             } else {
                 prepared.read_text(&bytes);
+            }
+        } else if matches!(prepared.kind, MediaKind::Pdf | MediaKind::Office) {
+            match read.truncated {
+                true => {
+                    let fact = ContextDiagnostic::new("workspace.too_large", Severity::Info);
+                    prepared.note(fact.with("total_bytes", file.identity.size));
+                }
+                false => prepared.parse_document(&bytes),
             }
         }
         Ok(prepared)
@@ -130,7 +144,35 @@ impl Prepared {
             let fact = ContextDiagnostic::new("workspace.decoded_from_legacy_encoding", Severity::Info);
             self.note(fact.with("encoding", decoded.encoding));
         }
-        let mut found = passages(&self.path, &decoded.text, PassageLimits::default());
+        let path = Arc::clone(&self.path);
+        self.take_text(&path, decoded.text, decoded.encoding);
+    }
+
+    /// Reads a document as text. Where that fails it is offered by reference, with the reason.
+    fn parse_document(&mut self, bytes: &[u8]) {
+        let document = match document_text(bytes, &DOCUMENTS) {
+            Ok(document) => document,
+            Err(error) => {
+                let fact = ContextDiagnostic::new("workspace.document_unreadable", Severity::Warning);
+                return self.note(fact.with("code", error.code()).with("reason", error.to_string()));
+            }
+        };
+        for note in &document.notes {
+            let fact =
+                ContextDiagnostic::new("workspace.document_note", Severity::Info).with("code", note.code);
+            self.note(
+                fact.with("note", note.message).with("count", note.count).with("places", note.places.clone()),
+            );
+        }
+        if !document.complete {
+            self.note(ContextDiagnostic::new("workspace.document_incomplete", Severity::Warning));
+        }
+        // The text is in Markdown conventions, whatever the document's own suffix.
+        self.take_text("document.md", document.text, "utf-8");
+    }
+
+    fn take_text(&mut self, cut_as: &str, text: String, encoding: &'static str) {
+        let mut found = passages(cut_as, &text, PassageLimits::default());
         let (mut chars, mut starts) = (0, Vec::with_capacity(found.len()));
         for passage in &found {
             starts.push(chars);
@@ -140,7 +182,6 @@ impl Prepared {
         if found.len() < 2 {
             found.clear();
         }
-        let (text, encoding) = (decoded.text, decoded.encoding);
         self.text = Some(PreparedText { text, encoding, chars, lines, passages: found, starts });
     }
 
