@@ -436,6 +436,33 @@ fn a_shown_change_says_what_lines_cannot() {
     }
 }
 
+#[test]
+fn long_texts_are_shown_change_by_change() {
+    let line = |number: usize| format!("line {}\n", number % 30_011);
+    let old: String = (0..90_000).map(line).collect();
+    // A change every thousand lines, one of which takes lines away and one of which adds some.
+    let changed = (0..90_000).map(|number| match number {
+        31_000..31_700 => String::new(),
+        55_000 => "new\n".repeat(900),
+        number if number % 1000 == 0 => format!("changed {number}\n"),
+        number => line(number),
+    });
+    let new: String = changed.collect();
+    let diff = unified_diff("x", old.as_bytes(), new.as_bytes());
+    let patch = Patch::parse(&diff).unwrap();
+    assert_eq!(patch.files()[0].hunk_count(), 90);
+    assert!(diff.lines().count() < 90 * 9 + 700 + 900 + 10);
+    assert!(patch.files()[0].apply_to(Some(old.as_bytes())).unwrap().unwrap() == new.as_bytes());
+
+    // Two texts that differ in nearly all, longer than one window.
+    let (one, other): (String, String) = (
+        (0..45_000).map(|n| line(n * n % 7919)).collect(),
+        (0..50_000).map(|n| line(n * n % 6007)).collect(),
+    );
+    let patch = Patch::parse(&unified_diff("x", one.as_bytes(), other.as_bytes())).unwrap();
+    assert!(patch.files()[0].apply_to(Some(one.as_bytes())).unwrap().unwrap() == other.as_bytes());
+}
+
 /// Texts of few different lines, so that there is much to confuse.
 fn any_text() -> impl Strategy<Value = String> {
     let content = ["a", "b", "", "-- c", "++ d", "检", " e", "\\ f", "@@ -1 +1 @@", "\u{1}g", "h\ri"];
