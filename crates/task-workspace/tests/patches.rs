@@ -424,6 +424,11 @@ fn a_shown_change_says_what_lines_cannot() {
         diff(Some(b"\xff\xfea\0\n\0"), Some(b"\xef\xbb\xbfa\n")),
         "Files a/x and b/x differ in encoding: utf-16le and utf-8\n"
     );
+    // 0xED40 and 0xFA5C are the same character in Shift_JIS.
+    let kana = b"\x83\x4a\x83\x5e\x83\x4a\x83\x69 ".as_slice();
+    let (one, other) = ([kana, b"\xed\x40\n"].concat(), [kana, b"\xfa\x5c\n"].concat());
+    assert_eq!(briefing_formats::decode(&one).unwrap().text, briefing_formats::decode(&other).unwrap().text);
+    assert_eq!(diff(Some(&one), Some(&other)), "Binary files a/x and b/x differ\n");
     let marked = diff(Some(b"\xef\xbb\xbfa\n"), Some(b"a\n"));
     assert!(marked.ends_with("@@ -1 +1 @@\n-\u{feff}a\n+a\n"), "{marked}");
     assert!(

@@ -17,7 +17,7 @@ const WINDOW_LINES: usize = 20_000;
 /// The change of a file as a unified diff in the format of git, with three lines of context; empty if nothing changed.
 /// `None` stands for no file. What it gives for two texts in one encoding is a patch from the one to the other:
 /// [`Patch::parse`](crate::Patch::parse) takes it. Where the encodings differ, a line before the diff says so; of bytes that
-/// are no text, it says only that they differ.
+/// are no text, or that spell the same text in two ways, it says only that they differ.
 ///
 /// The work is linear in long texts: they are compared some thousand lines at a time. Where long texts have little in
 /// common, the diff may be longer than need be (within that window too, for the search is that of Myers 1986 with the
@@ -26,12 +26,12 @@ const WINDOW_LINES: usize = 20_000;
 /// ```
 /// use briefing_task_workspace::unified_diff;
 ///
-/// let diff = unified_diff("pump.md", "# Pump\nweekly\n".as_bytes(), "# Pump\ndaily".as_bytes());
+/// let diff = unified_diff("pump.md", "Pump\nweekly\n".as_bytes(), "Pump\ndaily".as_bytes());
 /// assert_eq!(diff, "\
 /// --- a/pump.md
 /// +++ b/pump.md
 /// @@ -1,2 +1,2 @@
-///  # Pump
+///  Pump
 /// -weekly
 /// +daily
 /// \\ No newline at end of file
@@ -89,6 +89,9 @@ pub fn unified_diff<'a>(
     if before.text() != after.text() {
         let _ = write!(diff, "--- {}\n+++ {}\n", names.0, names.1);
         write_hunks(&mut diff, before.text(), after.text());
+    } else if diff.is_empty() {
+        // The same characters in one encoding, which has two codes for some of them.
+        let _ = writeln!(diff, "Binary files {} and {} differ", names.0.trim_end(), names.1.trim_end());
     }
     diff
 }
