@@ -30,25 +30,47 @@ fn swapped(bytes: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
 
 #[test]
 fn all_other_bytes_of_the_fixtures_stay() {
-    for (name, old, new) in [
-        ("text/mixed_eol.txt", "beta", "BETA"),
-        ("text/no_final_newline.txt", "one", "ONE"),
-        ("text/gbk_edit_target.c", "int total = 0;", "long sum = 10;"),
-        ("text/cp1252.pas", "begin", "BEGIN"),
-        ("text/utf8_bom.rs", "pub fn", "fn"),
-        ("text/dollar_target.sh", "SLOT", "$$ $& $1 ${0} $' \\1 \\n"),
+    for (name, old, new, count) in [
+        ("text/mixed_eol.txt", "beta", "BETA", 1),
+        ("text/mixed_eol.txt", "zeta", "ZETA", 1),
+        ("text/no_final_newline.txt", "without", "has no", 1),
+        ("text/gbk_edit_target.c", "int total = 0;", "long sum = 10;", 3),
+        ("text/cp1252.pas", "begin", "BEGIN", 1),
+        ("text/utf8_bom.rs", "pub fn", "fn", 1),
+        ("text/dollar_target.sh", "SLOT", "$$ $& $1 ${0} $' \\1 \\n", 1),
     ] {
         let Some(bytes) = fixture(name) else { continue };
-        let old = if bytes.windows(old.len()).any(|window| window == old.as_bytes()) {
-            old.to_owned()
-        } else {
-            let text = decode(&bytes).unwrap().text;
-            text.split_whitespace().next().unwrap().to_owned()
-        };
-        let result = edit(&bytes, Edit::replace(&old, new)).unwrap_or_else(|error| panic!("{name}: {error}"));
-        assert_eq!(result.bytes, swapped(&bytes, old.as_bytes(), new.as_bytes()), "{name}");
-        assert_eq!(result.replacements, 1);
+        let result = edit(&bytes, Edit::replace(old, new).expecting(count))
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        // Found and replaced as bytes, one after the other, which is all that an edit of ASCII text may do.
+        let expected = (0..count).fold(bytes, |bytes, _| swapped(&bytes, old.as_bytes(), new.as_bytes()));
+        assert_eq!((result.bytes, result.replacements), (expected, count), "{name}");
     }
+}
+
+#[test]
+fn whole_lines_and_patches_leave_the_other_bytes_of_the_fixtures_too() {
+    let Some(bytes) = fixture("text/gbk_edit_target.c") else { return };
+    let expected = swapped(&bytes, b"0;\nint total = 0;\n", b"0;\nint sum;\nint total = 0;\n");
+    assert_eq!(edit(&bytes, Edit::insert(3, "int sum;")).unwrap().bytes, expected);
+    let diff = "@@ -1,3 +1,4 @@\n /* 旧注释：请勿删除 */\n int total = 0;\n+int sum;\n int total = 0;\n";
+    assert_eq!(edit(&bytes, Edit::patch(diff)).unwrap().bytes, expected);
+    let Some(bytes) = fixture("text/mixed_eol.txt") else { return };
+    // Lines of this file end at `\n`: its fifth one holds a lone `\r`.
+    for (one, old, new) in [
+        (Edit::lines(2..=2, "BETA"), b"beta\r\n".as_slice(), b"BETA\r\n".as_slice()),
+        (Edit::lines(3..=3, "G"), b"gamma\n", b"G\n"),
+        (Edit::lines(5..=5, "E"), b"epsilon\rzeta\r\n", b"E\r\n"),
+        (Edit::insert(4, "new"), b"gamma\n", b"gamma\nnew\n"),
+        (Edit::replace("beta\ngamma\n", "b\ng\n"), b"beta\r\ngamma\n", b"b\r\ng\n"),
+    ] {
+        assert_eq!(edit(&bytes, one.clone()).unwrap().bytes, swapped(&bytes, old, new), "{one:?}");
+    }
+    let Some(bytes) = fixture("text/no_final_newline.txt") else { return };
+    assert_eq!(
+        edit(&bytes, Edit::insert(1, "first")).unwrap().bytes,
+        [b"first\n".as_slice(), &bytes].concat()
+    );
 }
 
 #[test]

@@ -424,6 +424,11 @@ fn a_shown_change_says_what_lines_cannot() {
         diff(Some(b"\xff\xfea\0\n\0"), Some(b"\xef\xbb\xbfa\n")),
         "Files a/x and b/x differ in encoding: utf-16le and utf-8\n"
     );
+    // 0xED40 and 0xFA5C are the same character in Shift_JIS.
+    let kana = b"\x83\x4a\x83\x5e\x83\x4a\x83\x69 ".as_slice();
+    let (one, other) = ([kana, b"\xed\x40\n"].concat(), [kana, b"\xfa\x5c\n"].concat());
+    assert_eq!(briefing_formats::decode(&one).unwrap().text, briefing_formats::decode(&other).unwrap().text);
+    assert_eq!(diff(Some(&one), Some(&other)), "Binary files a/x and b/x differ\n");
     let marked = diff(Some(b"\xef\xbb\xbfa\n"), Some(b"a\n"));
     assert!(marked.ends_with("@@ -1 +1 @@\n-\u{feff}a\n+a\n"), "{marked}");
     assert!(
@@ -434,6 +439,33 @@ fn a_shown_change_says_what_lines_cannot() {
         let parsed = Patch::parse(&unified_diff(name, None, b"x\n".as_slice())).unwrap();
         assert_eq!(parsed.files()[0].path(), Some(name));
     }
+}
+
+#[test]
+fn long_texts_are_shown_change_by_change() {
+    let line = |number: usize| format!("line {}\n", number % 30_011);
+    let old: String = (0..90_000).map(line).collect();
+    // A change every thousand lines, one of which takes lines away and one of which adds some.
+    let changed = (0..90_000).map(|number| match number {
+        31_000..31_700 => String::new(),
+        55_000 => "new\n".repeat(900),
+        number if number % 1000 == 0 => format!("changed {number}\n"),
+        number => line(number),
+    });
+    let new: String = changed.collect();
+    let diff = unified_diff("x", old.as_bytes(), new.as_bytes());
+    let patch = Patch::parse(&diff).unwrap();
+    assert_eq!(patch.files()[0].hunk_count(), 90);
+    assert!(diff.lines().count() < 90 * 9 + 700 + 900 + 10);
+    assert!(patch.files()[0].apply_to(Some(old.as_bytes())).unwrap().unwrap() == new.as_bytes());
+
+    // Two texts that differ in nearly all, longer than one window.
+    let (one, other): (String, String) = (
+        (0..45_000).map(|n| line(n * n % 7919)).collect(),
+        (0..50_000).map(|n| line(n * n % 6007)).collect(),
+    );
+    let patch = Patch::parse(&unified_diff("x", one.as_bytes(), other.as_bytes())).unwrap();
+    assert!(patch.files()[0].apply_to(Some(one.as_bytes())).unwrap().unwrap() == other.as_bytes());
 }
 
 /// Texts of few different lines, so that there is much to confuse.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use similar::{DiffOp, TextDiff};
+use similar::{DiffOp, TextDiff, group_diff_ops};
 
 use super::document::Document;
 use super::patch::written_name;
@@ -10,23 +10,28 @@ use super::patch::written_name;
 /// How many unchanged lines are shown around a change.
 const CONTEXT_LINES: usize = 3;
 
+/// How many lines of either text are compared at a time: the search takes more than linear time where they differ in most,
+/// and then some 50 ms for so many.
+const WINDOW_LINES: usize = 20_000;
+
 /// The change of a file as a unified diff in the format of git, with three lines of context; empty if nothing changed.
 /// `None` stands for no file. What it gives for two texts in one encoding is a patch from the one to the other:
 /// [`Patch::parse`](crate::Patch::parse) takes it. Where the encodings differ, a line before the diff says so; of bytes that
-/// are no text, it says only that they differ.
+/// are no text, or that spell the same text in two ways, it says only that they differ.
 ///
-/// The work is bounded: on long texts that have little in common the diff may be longer than need be (the search is that of
-/// Myers 1986 with the limits of git, as the crate `similar` has it), never wrong, and always the same.
+/// The work is linear in long texts: they are compared some thousand lines at a time. Where long texts have little in
+/// common, the diff may be longer than need be (within that window too, for the search is that of Myers 1986 with the
+/// limits of git, as the crate `similar` has it), but never wrong, and always the same.
 ///
 /// ```
 /// use briefing_task_workspace::unified_diff;
 ///
-/// let diff = unified_diff("pump.md", b"# Pump\nweekly\n", b"# Pump\ndaily");
+/// let diff = unified_diff("pump.md", "Pump\nweekly\n".as_bytes(), "Pump\ndaily".as_bytes());
 /// assert_eq!(diff, "\
 /// --- a/pump.md
 /// +++ b/pump.md
 /// @@ -1,2 +1,2 @@
-///  # Pump
+///  Pump
 /// -weekly
 /// +daily
 /// \\ No newline at end of file
@@ -84,13 +89,16 @@ pub fn unified_diff<'a>(
     if before.text() != after.text() {
         let _ = write!(diff, "--- {}\n+++ {}\n", names.0, names.1);
         write_hunks(&mut diff, before.text(), after.text());
+    } else if diff.is_empty() {
+        // The same characters in one encoding, which has two codes for some of them.
+        let _ = writeln!(diff, "Binary files {} and {} differ", names.0.trim_end(), names.1.trim_end());
     }
     diff
 }
 
 fn write_hunks(diff: &mut String, old: &str, new: &str) {
     let (old, new): (Vec<&str>, Vec<&str>) = (lines(old), lines(new));
-    for ops in TextDiff::configure().diff_slices(&old, &new).grouped_ops(CONTEXT_LINES) {
+    for ops in group_diff_ops(differences(&old, &new), CONTEXT_LINES) {
         let (Some(first), Some(last)) = (ops.first(), ops.last()) else { continue };
         let range = |start: usize, end: usize| match end - start {
             // Without lines, the place is told by the line before it.
@@ -110,6 +118,56 @@ fn write_hunks(diff: &mut String, old: &str, new: &str) {
             }
         }
     }
+}
+
+/// What was done to the lines, window by window.
+fn differences(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
+    let same = |(one, other): &(&&str, &&str)| one == other;
+    let before = old.iter().zip(new).take_while(same).count();
+    let (old_rest, new_rest) = (old.get(before..).unwrap_or_default(), new.get(before..).unwrap_or_default());
+    let after = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(same).count();
+    let (old_end, new_end) = (old.len() - after, new.len() - after);
+    let mut ops = vec![DiffOp::Equal { old_index: 0, new_index: 0, len: before }];
+    let (mut old_at, mut new_at) = (before, before);
+    while old_at < old_end || new_at < new_end {
+        let (old_to, new_to) = ((old_at + WINDOW_LINES).min(old_end), (new_at + WINDOW_LINES).min(new_end));
+        let old_window = old.get(old_at..old_to).unwrap_or_default();
+        let new_window = new.get(new_at..new_to).unwrap_or_default();
+        let mut found = TextDiff::configure().diff_slices(old_window, new_window).ops().to_vec();
+        if (old_to, new_to) != (old_end, new_end) {
+            // What follows the last lines in common may have its like beyond the window: the next one begins there, unless
+            // that gains too little.
+            let reach = |op: &DiffOp| op.old_range().end.max(op.new_range().end);
+            let last = found.iter().rposition(|op| matches!(op, DiffOp::Equal { .. }));
+            let last = last.filter(|last| found.get(*last).map_or(0, reach) >= WINDOW_LINES / 2);
+            found.truncate(last.map_or(found.len(), |last| last + 1));
+        }
+        let (from_old, from_new) = (old_at, new_at);
+        for op in found {
+            (old_at, new_at) = (from_old + op.old_range().end, from_new + op.new_range().end);
+            push(&mut ops, moved(op, from_old, from_new));
+        }
+    }
+    push(&mut ops, DiffOp::Equal { old_index: old_end, new_index: new_end, len: after });
+    ops
+}
+
+/// Joins equal lines that windows parted, for hunks are cut where many are together.
+fn push(ops: &mut Vec<DiffOp>, op: DiffOp) {
+    match (ops.last_mut(), op) {
+        (Some(DiffOp::Equal { len, .. }), DiffOp::Equal { len: more, .. }) => *len += more,
+        _ => ops.push(op),
+    }
+}
+
+fn moved(mut op: DiffOp, by_old: usize, by_new: usize) -> DiffOp {
+    let (DiffOp::Equal { old_index, new_index, .. }
+    | DiffOp::Delete { old_index, new_index, .. }
+    | DiffOp::Insert { old_index, new_index, .. }
+    | DiffOp::Replace { old_index, new_index, .. }) = &mut op;
+    *old_index += by_old;
+    *new_index += by_new;
+    op
 }
 
 /// Lines by `\n` alone: `similar` itself would end one after a lone `\r` too.

@@ -1,6 +1,7 @@
 //! Where hunks go: exactly where their old lines are, however far from the stated line.
 
 use std::fmt;
+use std::ops::Range;
 
 use super::super::EditError;
 use super::super::document::Splice;
@@ -88,8 +89,8 @@ impl File<'_> {
         there.is_some_and(|there| there.iter().zip(wanted).all(|(line, wanted)| self.is(line, wanted)))
     }
 
-    /// All places from a line on at which some lines are, found in linear time (Knuth, Morris and Pratt 1977).
-    fn places(&self, wanted: &[&str], from: usize) -> Vec<usize> {
+    /// All places at which some lines are among those of a range, found in linear time (Knuth, Morris and Pratt 1977).
+    fn places(&self, wanted: &[&str], range: Range<usize>) -> Vec<usize> {
         let (mut borders, mut places) = (vec![0_usize; wanted.len()], Vec::new());
         let border =
             |borders: &[usize], matched: usize| borders.get(matched.wrapping_sub(1)).copied().unwrap_or(0);
@@ -104,7 +105,7 @@ impl File<'_> {
             }
         }
         matched = 0;
-        for (index, line) in self.lines.iter().enumerate().skip(from) {
+        for (index, line) in self.lines.iter().enumerate().take(range.end).skip(range.start) {
             let fits = |matched: usize| wanted.get(matched).is_some_and(|wanted| self.is(line, wanted));
             while matched > 0 && !fits(matched) {
                 matched = border(&borders, matched);
@@ -159,9 +160,7 @@ fn place(file: &File<'_>, hunk: &Hunk, expected: usize, from: usize) -> Result<u
     } else if expected >= from && expected < total && file.holds(&wanted, expected) {
         expected
     } else {
-        let mut places = file.places(&wanted, from);
-        places.sort_by_key(|place| place.abs_diff(expected));
-        match *places.as_slice() {
+        match *nearest_places(file, &wanted, expected, from).as_slice() {
             [] => return Err(difference(file, hunk, &wanted, expected.clamp(from, total.max(from)))),
             [one, other, ..] if one.abs_diff(expected) == other.abs_diff(expected) => {
                 return Err(Mismatch::Ambiguous { earlier: one.min(other) + 1, later: one.max(other) + 1 });
@@ -174,6 +173,23 @@ fn place(file: &File<'_>, hunk: &Hunk, expected: usize, from: usize) -> Result<u
         return Err(Mismatch::NotAtEnd { file_line: end + 1 });
     }
     Ok(at)
+}
+
+/// The places of some lines from a line on, the nearest ones first. Farther ones may be missing: what moved seldom moved
+/// far, so it is looked for in ever wider circles.
+fn nearest_places(file: &File<'_>, wanted: &[&str], expected: usize, from: usize) -> Vec<usize> {
+    let total = file.lines.len();
+    let mut reach = 64_usize;
+    loop {
+        let start = expected.saturating_sub(reach).max(from);
+        let end = expected.saturating_add(reach).saturating_add(wanted.len()).min(total);
+        let mut places = file.places(wanted, start.min(end)..end);
+        if !places.is_empty() || (start == from && end == total) || reach > total.saturating_add(expected) {
+            places.sort_by_key(|place| place.abs_diff(expected));
+            return places;
+        }
+        reach = reach.saturating_mul(4);
+    }
 }
 
 fn difference(file: &File<'_>, hunk: &Hunk, wanted: &[&str], at: usize) -> Mismatch {
