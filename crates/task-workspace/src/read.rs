@@ -43,7 +43,7 @@ impl FileIdentity {
     /// The same of what `statat` said.
     #[cfg(unix)]
     pub(crate) fn of_stat(stat: &rustix::fs::Stat) -> Self {
-        let nanoseconds = |nanoseconds| i128::try_from(nanoseconds).unwrap_or_default();
+        let nanoseconds = |nanoseconds| i128::from(nanoseconds);
         Self {
             size: u64::try_from(stat.st_size).unwrap_or_default(),
             modified_ns: i128::from(stat.st_mtime) * 1_000_000_000 + nanoseconds(stat.st_mtime_nsec),

@@ -84,7 +84,7 @@ fn work(workspace: &TaskWorkspace, until: Instant) -> (u64, u64) {
         for candidate in workspace.candidates().unwrap() {
             workspace.discard(&candidate.id).unwrap();
         }
-        if round % 4 == 0 {
+        if round.is_multiple_of(4) {
             runtime.block_on(list_and_read(workspace));
         }
     }

@@ -52,6 +52,7 @@ fn read_file(
     request: &ReadRequest,
 ) -> Result<SourceRead, SourceError> {
     let prepared = prepared(inner, file)?;
+    check_representation(&prepared, source_ref, request)?;
     let Some(text) = &prepared.text else {
         let what = match prepared.kind {
             MediaKind::Text if file.identity.size > inner.options.max_text_bytes => {
@@ -79,6 +80,7 @@ fn read_passage(
     let unknown = || SourceError::not_found(source_ref.as_str());
     let path = file.name.shown();
     let prepared = prepared(inner, file)?;
+    check_representation(&prepared, source_ref, request)?;
     let text = prepared.text.as_ref().ok_or_else(unknown)?;
     // Passages are in the order of their lines, so only those that begin where the ref says are compared.
     let line = first_line(source_ref.as_str()).ok_or_else(unknown)?;
@@ -93,6 +95,22 @@ fn read_passage(
     read.metadata = passage_facts(&prepared, passage.lines);
     read.diagnostics.clone_from(&prepared.diagnostics);
     Ok(read)
+}
+
+/// Only a document is parsed; the text of any other file is the file itself.
+fn check_representation(
+    prepared: &Prepared,
+    source_ref: &SourceRef,
+    request: &ReadRequest,
+) -> Result<(), SourceError> {
+    let document = matches!(prepared.kind, MediaKind::Pdf | MediaKind::Office);
+    match request.representation {
+        Some(Representation::ParsedText) if !document => {
+            let why = format!("its kind is {}, and only documents are parsed", prepared.kind);
+            Err(unsupported(source_ref.as_str(), &why))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn first_line(source_ref: &str) -> Option<usize> {
