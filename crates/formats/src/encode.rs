@@ -136,9 +136,9 @@ type Walk<'a> = Box<dyn FnMut(&str) -> Option<usize> + 'a>;
 fn bytes_by_decoding(bytes: &[u8], encoding: &'static Encoding) -> impl FnMut(&str) -> Option<usize> {
     const MOST_BYTES: usize = 8 * 1024;
     let mut decoder = encoding.new_decoder_without_bom_handling();
-    let mut rest = bytes;
+    let (mut rest, mut buffer) = (bytes, vec![0; MOST_BYTES * 4]);
     move |part| {
-        let (mut written, mut read, mut buffer) = (0, 0, vec![0; MOST_BYTES * 4]);
+        let (mut written, mut read) = (0, 0);
         while written < part.len() {
             let step = ((part.len() - written) / 3).saturating_sub(4).clamp(1, MOST_BYTES);
             let (next, later) = rest.split_at_checked(step)?;
