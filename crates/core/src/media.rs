@@ -39,6 +39,20 @@ words! {
     }
 }
 
+impl MediaKind {
+    /// Whether it is a document: no text itself, but made into one by a parser.
+    ///
+    /// ```
+    /// use briefing_core::media::MediaKind;
+    /// assert!(MediaKind::Pdf.is_document() && MediaKind::Office.is_document());
+    /// assert!(!MediaKind::Text.is_document() && !MediaKind::Image.is_document());
+    /// ```
+    #[must_use]
+    pub fn is_document(self) -> bool {
+        matches!(self, Self::Pdf | Self::Office)
+    }
+}
+
 /// What a source says about some content.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MediaSignals<'a> {

@@ -54,7 +54,7 @@ impl TaskWorkspace {
         let mut sample = Vec::new();
         open.file.by_ref().take(SAMPLE_BYTES).read_to_end(&mut sample).map_err(&failed)?;
         let signals = MediaSignals { path: Some(path.as_str()), ..MediaSignals::default() };
-        if open.identity.size > SAMPLE_BYTES && matches!(signals.kind(), MediaKind::Office | MediaKind::Pdf) {
+        if open.identity.size > SAMPLE_BYTES && signals.kind().is_document() {
             // A zip lists what it holds at its end.
             let tail = open.identity.size.saturating_sub(SAMPLE_BYTES).max(SAMPLE_BYTES);
             open.file.seek(SeekFrom::Start(tail)).map_err(&failed)?;

@@ -51,8 +51,7 @@ fn read_file(
     source_ref: &SourceRef,
     request: &ReadRequest,
 ) -> Result<SourceRead, SourceError> {
-    let prepared = prepared(inner, file)?;
-    check_representation(&prepared, source_ref, request)?;
+    let prepared = prepared(inner, file, source_ref, request)?;
     let Some(text) = &prepared.text else {
         let what = match prepared.kind {
             MediaKind::Text if file.identity.size > inner.options.max_text_bytes => {
@@ -79,8 +78,7 @@ fn read_passage(
 ) -> Result<SourceRead, SourceError> {
     let unknown = || SourceError::not_found(source_ref.as_str());
     let path = file.name.shown();
-    let prepared = prepared(inner, file)?;
-    check_representation(&prepared, source_ref, request)?;
+    let prepared = prepared(inner, file, source_ref, request)?;
     let text = prepared.text.as_ref().ok_or_else(unknown)?;
     // Passages are in the order of their lines, so only those that begin where the ref says are compared.
     let line = first_line(source_ref.as_str()).ok_or_else(unknown)?;
@@ -95,22 +93,6 @@ fn read_passage(
     read.metadata = passage_facts(&prepared, passage.lines);
     read.diagnostics.clone_from(&prepared.diagnostics);
     Ok(read)
-}
-
-/// Only a document is parsed; the text of any other file is the file itself.
-fn check_representation(
-    prepared: &Prepared,
-    source_ref: &SourceRef,
-    request: &ReadRequest,
-) -> Result<(), SourceError> {
-    let document = matches!(prepared.kind, MediaKind::Pdf | MediaKind::Office);
-    match request.representation {
-        Some(Representation::ParsedText) if !document => {
-            let why = format!("its kind is {}, and only documents are parsed", prepared.kind);
-            Err(unsupported(source_ref.as_str(), &why))
-        }
-        _ => Ok(()),
-    }
 }
 
 fn first_line(source_ref: &str) -> Option<usize> {
@@ -154,14 +136,29 @@ fn read_image(
     Ok(answer)
 }
 
-/// The file as the scan found it: read, or kept since it was read and still in that state.
-fn prepared(inner: &Inner, file: &FoundFile) -> Result<Arc<Prepared>, SourceError> {
-    if let Some(kept) = inner.prepared.find(file) {
-        inner.workspace.open_found(file).map_err(since_the_scan)?;
-        return Ok(kept);
+/// The file as the scan found it: read, or kept since it was read and still in that state. Refused where parsed text is
+/// asked for and the file is no document: the text of any other file is the file itself.
+fn prepared(
+    inner: &Inner,
+    file: &FoundFile,
+    source_ref: &SourceRef,
+    request: &ReadRequest,
+) -> Result<Arc<Prepared>, SourceError> {
+    let prepared = match inner.prepared.find(file) {
+        Some(kept) => {
+            inner.workspace.open_found(file).map_err(since_the_scan)?;
+            kept
+        }
+        None => {
+            let read = Arc::new(Prepared::of(inner, file).map_err(since_the_scan)?);
+            inner.prepared.keep(&read);
+            read
+        }
+    };
+    if request.representation == Some(Representation::ParsedText) && !prepared.kind.is_document() {
+        let why = format!("its kind is {}, and only documents are parsed", prepared.kind);
+        return Err(unsupported(source_ref.as_str(), &why));
     }
-    let prepared = Arc::new(Prepared::of(inner, file).map_err(since_the_scan)?);
-    inner.prepared.keep(&prepared);
     Ok(prepared)
 }
 

@@ -61,17 +61,16 @@ impl Prepared {
         let shown = file.name.shown();
         let signals = MediaSignals { path: Some(shown), ..MediaSignals::default() };
         let fits = file.identity.size <= inner.options.max_text_bytes;
-        let wanted = match signals.kind() {
+        let named = signals.kind();
+        let wanted = match named {
             MediaKind::Image | MediaKind::Audio | MediaKind::Video | MediaKind::Binary => SIGNATURE_BYTES,
-            MediaKind::Office | MediaKind::Pdf if file.identity.size <= DOCUMENTS.max_input_bytes => {
-                file.identity.size
-            }
+            _ if named.is_document() && file.identity.size <= DOCUMENTS.max_input_bytes => file.identity.size,
             _ if fits => file.identity.size,
             _ => SAMPLE_BYTES,
         };
         let read = inner.workspace.read_found(file, 0, wanted)?;
         let mut bytes = read.bytes;
-        if read.truncated && matches!(signals.kind(), MediaKind::Office | MediaKind::Pdf) {
+        if read.truncated && named.is_document() {
             let tail = file.identity.size.saturating_sub(SAMPLE_BYTES);
             bytes.extend(inner.workspace.read_found(file, tail, SAMPLE_BYTES)?.bytes);
         }
@@ -96,7 +95,7 @@ impl Prepared {
             } else {
                 prepared.read_text(&bytes);
             }
-        } else if matches!(prepared.kind, MediaKind::Pdf | MediaKind::Office) {
+        } else if prepared.kind.is_document() {
             match read.truncated {
                 true => {
                     let fact = ContextDiagnostic::new("workspace.too_large", Severity::Info);
