@@ -30,11 +30,10 @@ impl FileIdentity {
     #[cfg(unix)]
     pub(crate) fn of(metadata: &Metadata) -> Self {
         use std::os::unix::fs::MetadataExt as _;
-        let ns = |seconds: i64, ns: i64| i128::from(seconds) * 1_000_000_000 + i128::from(ns);
         Self {
             size: metadata.size(),
-            modified_ns: ns(metadata.mtime(), metadata.mtime_nsec()),
-            changed_ns: ns(metadata.ctime(), metadata.ctime_nsec()),
+            modified_ns: since_1970(metadata.mtime(), metadata.mtime_nsec()),
+            changed_ns: since_1970(metadata.ctime(), metadata.ctime_nsec()),
             inode: metadata.ino(),
             device: metadata.dev(),
         }
@@ -43,11 +42,10 @@ impl FileIdentity {
     /// The same of what `statat` said.
     #[cfg(unix)]
     pub(crate) fn of_stat(stat: &rustix::fs::Stat) -> Self {
-        let nanoseconds = |nanoseconds| i128::from(nanoseconds);
         Self {
             size: u64::try_from(stat.st_size).unwrap_or_default(),
-            modified_ns: i128::from(stat.st_mtime) * 1_000_000_000 + nanoseconds(stat.st_mtime_nsec),
-            changed_ns: i128::from(stat.st_ctime) * 1_000_000_000 + nanoseconds(stat.st_ctime_nsec),
+            modified_ns: since_1970(stat.st_mtime, stat.st_mtime_nsec),
+            changed_ns: since_1970(stat.st_ctime, stat.st_ctime_nsec),
             inode: stat.st_ino,
             device: stat.st_dev,
         }
@@ -58,11 +56,10 @@ impl FileIdentity {
         #[cfg(unix)]
         {
             use cap_std::fs::MetadataExt as _;
-            let ns = |seconds: i64, ns: i64| i128::from(seconds) * 1_000_000_000 + i128::from(ns);
             Self {
                 size: metadata.size(),
-                modified_ns: ns(metadata.mtime(), metadata.mtime_nsec()),
-                changed_ns: ns(metadata.ctime(), metadata.ctime_nsec()),
+                modified_ns: since_1970(metadata.mtime(), metadata.mtime_nsec()),
+                changed_ns: since_1970(metadata.ctime(), metadata.ctime_nsec()),
                 inode: metadata.ino(),
                 device: metadata.dev(),
             }
@@ -83,6 +80,12 @@ impl FileIdentity {
         let modified_ns = modified.map_or(0, |since| i128::try_from(since.as_nanos()).unwrap_or(i128::MAX));
         Self { size: metadata.len(), modified_ns, changed_ns: 0, inode: 0, device: 0 }
     }
+}
+
+/// A time in nanoseconds since 1970. The width of either part differs from platform to platform.
+#[cfg(unix)]
+fn since_1970(seconds: impl Into<i128>, nanoseconds: impl Into<i128>) -> i128 {
+    seconds.into() * 1_000_000_000 + nanoseconds.into()
 }
 
 /// What a read gave.

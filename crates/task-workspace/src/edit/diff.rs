@@ -66,10 +66,11 @@ pub fn unified_diff<'a>(
         Some(_) => name.to_owned(),
     };
     let names = (header_name(old, &old_name), header_name(new, &new_name));
+    let (old_shown, new_shown) = (names.0.trim_end(), names.1.trim_end());
+    let differ = format!("Binary files {old_shown} and {new_shown} differ\n");
     let opened = |bytes: Option<&[u8]>| Document::open(bytes.unwrap_or_default()).ok();
     let (Some(mut before), Some(mut after)) = (opened(old), opened(new)) else {
-        let _ = writeln!(diff, "Binary files {} and {} differ", names.0.trim_end(), names.1.trim_end());
-        return diff;
+        return diff + &differ;
     };
     // A byte order mark is shown only where it comes or goes.
     if before.had_bom() != after.had_bom() {
@@ -79,19 +80,14 @@ pub fn unified_diff<'a>(
     let encodings = (before.encoding(), after.encoding());
     if encodings.0 != encodings.1 {
         let (from, to) = encodings;
-        let _ = writeln!(
-            diff,
-            "Files {} and {} differ in encoding: {from} and {to}",
-            names.0.trim_end(),
-            names.1.trim_end()
-        );
+        let _ = writeln!(diff, "Files {old_shown} and {new_shown} differ in encoding: {from} and {to}");
     }
     if before.text() != after.text() {
         let _ = write!(diff, "--- {}\n+++ {}\n", names.0, names.1);
         write_hunks(&mut diff, before.text(), after.text());
     } else if diff.is_empty() {
         // The same characters in one encoding, which has two codes for some of them.
-        let _ = writeln!(diff, "Binary files {} and {} differ", names.0.trim_end(), names.1.trim_end());
+        diff.push_str(&differ);
     }
     diff
 }

@@ -184,7 +184,7 @@ fn nearest_places(file: &File<'_>, wanted: &[&str], expected: usize, from: usize
         let start = expected.saturating_sub(reach).max(from);
         let end = expected.saturating_add(reach).saturating_add(wanted.len()).min(total);
         let mut places = file.places(wanted, start.min(end)..end);
-        if !places.is_empty() || (start == from && end == total) || reach > total.saturating_add(expected) {
+        if !places.is_empty() || (start == from && end == total) {
             places.sort_by_key(|place| place.abs_diff(expected));
             return places;
         }
