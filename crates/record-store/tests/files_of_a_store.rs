@@ -41,6 +41,43 @@ fn wait_until_closed(root: &Path) {
     panic!("the writer does not close the database");
 }
 
+#[test]
+fn a_store_is_closed_when_its_runtime_is_gone() {
+    let mut multi = tokio::runtime::Builder::new_multi_thread();
+    let mut single = tokio::runtime::Builder::new_current_thread();
+    for builder in [&mut multi, &mut single] {
+        for _ in 0..40 {
+            let root = tempfile::tempdir().unwrap();
+            let runtime = builder.enable_all().build().unwrap();
+            runtime.block_on(async {
+                let store = open(root.path()).await;
+                store.put(NewRecord::new("notes", "pump")).await.unwrap();
+            });
+            drop(runtime);
+            assert!(!database(root.path()).with_extension("db-wal").exists());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_reader_waits_for_a_writer_that_is_closing() {
+    let root = tempfile::tempdir().unwrap();
+    let store = open(root.path()).await;
+    store.put(NewRecord::new("notes", "pump")).await.unwrap();
+    drop(store);
+    wait_until_closed(root.path());
+    // Between taking away the one and the other of its files a writer leaves the log alone.
+    let log = database(root.path()).with_extension("db-wal");
+    fs::write(&log, [1]).unwrap();
+    let closing = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        fs::remove_file(log).unwrap();
+    });
+    let store = RecordStore::open(root.path(), StoreMode::ReadOnly).await.unwrap();
+    assert_eq!(store.search(&SearchRequest::new("pump")).await.unwrap().len(), 1);
+    closing.join().unwrap();
+}
+
 #[tokio::test]
 async fn read_only_makes_nothing_where_there_is_no_store() {
     let root = tempfile::tempdir().unwrap();

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 use rusqlite::Connection;
@@ -17,6 +18,10 @@ const MAX_IDLE: usize = 8;
 
 /// How often a read beside a writer that appears is begun again.
 const TRIES: usize = 5;
+
+/// How often a store that a writer seems to be closing is looked at, and the pause between two looks.
+const CLOSING_TRIES: usize = 20;
+const CLOSING_PAUSE: Duration = Duration::from_millis(5);
 
 #[derive(Debug)]
 pub(super) struct Readers {
@@ -106,7 +111,19 @@ impl Readers {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
+    /// How the file is now. A writer that closes the database leaves it for a moment as one does that never came to it.
     fn stamp(&self) -> Result<Stamp, Error> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match self.stamp_now() {
+                Err(Error::RecoveryNeeded { .. }) if tries < CLOSING_TRIES => thread::sleep(CLOSING_PAUSE),
+                stamp => return stamp,
+            }
+        }
+    }
+
+    fn stamp_now(&self) -> Result<Stamp, Error> {
         let Looks::Store { wal } = schema::look(&self.path)? else {
             return Err(Error::NoStore { path: self.path.clone() });
         };

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
@@ -24,6 +25,10 @@ const GROUP: usize = 256;
 
 /// How many labels the writer remembers.
 const LABELS: usize = 65_536;
+
+/// The longest that a runtime's worker waits for another thread to take over the closing of a database; as a rule that takes
+/// some microseconds.
+const MOST_HANDOVER: Duration = Duration::from_millis(100);
 
 /// How many bytes of search terms may wait for the end of their transaction.
 const WAITING_TERMS: usize = 16 << 20;
@@ -47,9 +52,18 @@ struct Key {
 pub(super) struct Writer {
     /// `None` only while it is dropped.
     jobs: Option<mpsc::Sender<Box<dyn Job>>>,
-    thread: Option<thread::JoinHandle<()>>,
+    thread: Thread,
     /// The file that it writes to; another one under the same path is another database.
     file: Option<(u64, u64)>,
+}
+
+/// The writer's thread, until somebody waits for its end.
+type Thread = Arc<Mutex<Option<thread::JoinHandle<()>>>>;
+
+fn join(thread: &Mutex<Option<thread::JoinHandle<()>>>) {
+    let thread = thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+    // What panicked there was told to whoever asked for it.
+    drop(thread.map(thread::JoinHandle::join));
 }
 
 impl Drop for Writer {
@@ -57,10 +71,18 @@ impl Drop for Writer {
     /// at the latest when the runtime is dropped.
     fn drop(&mut self) {
         drop(self.jobs.take());
-        let Some(thread) = self.thread.take() else { return };
-        match tokio::runtime::Handle::try_current() {
-            Ok(runtime) => drop(runtime.spawn_blocking(move || thread.join())),
-            Err(_) => drop(thread.join()),
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return join(&self.thread) };
+        let thread = Arc::clone(&self.thread);
+        let (begun, begins) = std::sync::mpsc::channel();
+        drop(runtime.spawn_blocking(move || {
+            // Nobody listens where all of the runtime's threads were busy for too long.
+            let _ = begun.send(());
+            join(&thread);
+        }));
+        // A runtime that is dropped waits for what has begun, and forgets the rest: without this the process could end while
+        // the database is being closed.
+        if begins.recv_timeout(MOST_HANDOVER) == Err(RecvTimeoutError::Disconnected) {
+            join(&self.thread);
         }
     }
 }
@@ -98,7 +120,7 @@ impl Writer {
             .name("briefing-records".to_owned())
             .spawn(move || desk.work(connection, queue))
             .map_err(|error| Error::io("the writer's thread cannot start", &path, error))?;
-        let writer = Arc::new(Self { jobs: Some(jobs), thread: Some(thread), file });
+        let writer = Arc::new(Self { jobs: Some(jobs), thread: Arc::new(Mutex::new(Some(thread))), file });
         *known = Arc::downgrade(&writer);
         Ok(writer)
     }
