@@ -6,6 +6,7 @@ use briefing::prelude::{Encoding, IndexStrategy, RenderFormat};
 use clap::{Args, Parser, Subcommand};
 
 use crate::records::RecordsCommand;
+use crate::workspace::WorkspaceCommand;
 
 /// Decides what an agent sees: budgeted, cited context from a folder.
 ///
@@ -14,7 +15,7 @@ use crate::records::RecordsCommand;
 #[derive(Debug, Parser)]
 #[command(name = "briefing", version, propagate_version = true)]
 pub(crate) struct Arguments {
-    /// Report errors as one JSON object on standard error, and the results of `records` as one JSON object a line.
+    /// Report errors as one JSON object on standard error, and the results of `records` and `workspace` as one JSON object a line.
     #[arg(long, global = true)]
     pub(crate) json: bool,
     #[command(subcommand)]
@@ -29,6 +30,8 @@ pub(crate) enum Command {
     Records(RecordsCommand),
     /// Count tokens exactly.
     Tokens(TokensCommand),
+    /// Look at, change and deliver files of one folder, which nothing leads out of.
+    Workspace(WorkspaceCommand),
 }
 
 #[derive(Debug, Args)]

@@ -23,6 +23,8 @@ pub(crate) enum Failure {
     Line { line: usize, reason: String },
     #[error("the store is damaged: {problems} problems")]
     Unsound { problems: usize },
+    #[error("--expect is for one candidate, and there are {candidates}")]
+    OneExpectation { candidates: usize },
     #[error("{path}: {cause}")]
     File { path: String, cause: io::Error },
     #[error("standard output: {0}")]
@@ -46,6 +48,7 @@ impl Failure {
             Self::Records(error) => error.code(),
             Self::Line { .. } => "cli.line",
             Self::Unsound { .. } => "records.corrupt",
+            Self::OneExpectation { .. } => "cli.one_expectation",
             Self::File { .. } => "cli.file",
             Self::Output(_) => "cli.output",
             Self::Runtime(_) => "cli.runtime",
@@ -61,7 +64,8 @@ impl Failure {
         match self.code() {
             "context.stale" => 3,
             code if code.starts_with("value.") || code.starts_with("tokens.") => 2,
-            "cli.line" | "context.filter_mechanism" | "context.budget_too_small" => 2,
+            "workspace.glob_invalid" | "workspace.pattern_invalid" | "workspace.out_of_range" => 2,
+            "cli.line" | "cli.one_expectation" | "context.filter_mechanism" | "context.budget_too_small" => 2,
             _ => 1,
         }
     }

@@ -4,7 +4,9 @@ mod args;
 mod failure;
 mod read;
 mod records;
+mod tell;
 mod tokens;
+mod workspace;
 
 use std::process::ExitCode;
 
@@ -18,6 +20,7 @@ fn main() -> ExitCode {
         Command::Read(command) => read::run(command),
         Command::Records(command) => records::run(command, arguments.json),
         Command::Tokens(command) => tokens::run(command),
+        Command::Workspace(command) => workspace::run(command, arguments.json),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,46 +1,10 @@
 //! The record store as a person or a program uses it from the command line.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use std::io::Write as _;
-use std::path::Path;
-use std::process::{Command, Stdio};
+mod support;
 
 use serde_json::Value;
-
-struct Said {
-    status: i32,
-    out: String,
-    err: String,
-}
-
-fn briefing_with(folder: &Path, arguments: &[&str], input: &[u8]) -> Said {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_briefing"))
-        .args(arguments)
-        .current_dir(folder)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(input).unwrap();
-    let output = child.wait_with_output().unwrap();
-    Said {
-        status: output.status.code().unwrap(),
-        out: String::from_utf8_lossy(&output.stdout).into_owned(),
-        err: String::from_utf8(output.stderr).unwrap(),
-    }
-}
-
-fn briefing(folder: &Path, arguments: &[&str]) -> String {
-    let said = briefing_with(folder, arguments, b"");
-    assert_eq!(said.status, 0, "{arguments:?}: {}", said.err);
-    said.out
-}
-
-fn refused(folder: &Path, arguments: &[&str], code: &str) {
-    let said = briefing_with(folder, arguments, b"");
-    assert!(said.status != 0 && said.err.contains(code), "{arguments:?}: {} {}", said.status, said.err);
-}
+use support::{briefing, briefing_with, refused};
 
 #[test]
 fn a_record_is_put_found_listed_updated_and_deleted() {

@@ -10,11 +10,11 @@ use briefing::record_store::{
     LinkFilter, ListRequest, NewLink, NewRecord, Order, RecordContent, RecordCursor, RecordRef, RecordStore,
     SearchRequest, StoreMode, TransferReport, Window,
 };
-use serde::Serialize;
 
 pub(crate) use self::args::RecordsCommand;
 use self::args::{Action, GetCommand, ListCommand, PutCommand, SearchCommand, object};
 use crate::failure::Failure;
+use crate::tell::Tell;
 
 /// How much of a long content is in memory at a time, in chars or bytes.
 const CHUNK: u64 = 1 << 20;
@@ -28,9 +28,9 @@ pub(crate) fn run(command: &RecordsCommand, json: bool) -> Result<(), Failure> {
 async fn act(command: &RecordsCommand, json: bool) -> Result<(), Failure> {
     let reads = RecordStore::open(&command.dir, StoreMode::ReadOnly);
     let writes = RecordStore::open(&command.dir, StoreMode::ReadWrite);
-    let tell = Tell { json };
+    let tell = Tell::new(json);
     match &command.action {
-        Action::Put(put) => tell.records(&self::put(&writes.await?, put).await?, None),
+        Action::Put(put) => tell_records(tell, &self::put(&writes.await?, put).await?, None),
         Action::Get(get) => self::get(&reads.await?, get).await,
         Action::Search(search) => self::search(&reads.await?, search, tell).await,
         Action::List(list) => self::list(&reads.await?, list, tell).await,
@@ -45,7 +45,7 @@ async fn act(command: &RecordsCommand, json: bool) -> Result<(), Failure> {
             }
             Ok(())
         }
-        Action::History { id } => tell.records(&reads.await?.history(id).await?, None),
+        Action::History { id } => tell_records(tell, &reads.await?.history(id).await?, None),
         Action::Delete { id, if_version } => {
             let tombstone = writes.await?.delete(id, *if_version).await?;
             tell.line(&tombstone, || format!("deleted {} v{}", tombstone.id, tombstone.version))
@@ -191,7 +191,7 @@ async fn list(store: &RecordStore, command: &ListCommand, tell: Tell) -> Result<
         .limit(command.filters.limit)
         .after(command.after.map(RecordCursor::at));
     let page = store.list(&request).await?;
-    tell.records(&page.records, page.next)
+    tell_records(tell, &page.records, page.next)
 }
 
 async fn export(store: &RecordStore, file: Option<&Path>) -> Result<(), Failure> {
@@ -248,31 +248,14 @@ fn described(record: &RecordRef) -> String {
         .to_owned()
 }
 
-/// How results are told: as lines for people, or as JSON, one object a line.
-#[derive(Clone, Copy)]
-struct Tell {
-    json: bool,
-}
-
-impl Tell {
-    fn line(self, value: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Failure> {
-        let line = if self.json {
-            serde_json::to_string(value).map_err(io::Error::other).map_err(Failure::Output)?
-        } else {
-            text()
-        };
-        writeln!(io::stdout().lock(), "{line}").map_err(Failure::Output)
+fn tell_records(tell: Tell, records: &[RecordRef], next: Option<RecordCursor>) -> Result<(), Failure> {
+    for record in records {
+        tell.line(record, || described(record))?;
     }
-
-    fn records(self, records: &[RecordRef], next: Option<RecordCursor>) -> Result<(), Failure> {
-        for record in records {
-            self.line(record, || described(record))?;
+    match next {
+        Some(next) => {
+            tell.line(&serde_json::json!({ "next": next }), || format!("more: --after {}", next.place()))
         }
-        match next {
-            Some(next) => {
-                self.line(&serde_json::json!({ "next": next }), || format!("more: --after {}", next.place()))
-            }
-            None => Ok(()),
-        }
+        None => Ok(()),
     }
 }
