@@ -54,6 +54,9 @@ pub mod prelude {
         RecordStoreContextSource, SearchRequest, SessionMemory, SessionMemoryContextSource, StoreMode,
     };
     pub use briefing_task_context::{IndexConfig, IndexStrategy, TaskContext};
-    pub use briefing_task_workspace::{TaskWorkspace, WorkspacePath, WorkspaceSourceOptions};
+    pub use briefing_task_workspace::{
+        Candidate, Edit, GrepRequest, TargetState, TaskWorkspace, WorkspaceMode, WorkspaceOptions,
+        WorkspacePath, WorkspaceSourceOptions, WritePolicy,
+    };
     pub use briefing_tokens::{Encoding, Tokenizer};
 }

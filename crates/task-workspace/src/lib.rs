@@ -68,6 +68,7 @@ mod steps;
 mod swap;
 mod target;
 mod text;
+mod threads;
 mod tree;
 mod unit;
 mod walk;

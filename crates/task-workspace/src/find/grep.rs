@@ -11,10 +11,10 @@ use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKin
 use serde::{Deserialize, Serialize};
 
 use super::list::{ListRequest, check_limit};
-use super::on_threads;
 use super::text_of::{Searched, text_of};
 use crate::TaskWorkspace;
 use crate::error::Error;
+use crate::threads::on_threads;
 use crate::walk::FoundFile;
 
 /// How many files are looked into before it is asked whether the page is full.

@@ -5,41 +5,6 @@ mod list;
 mod search;
 mod text_of;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 pub use self::grep::{GrepCursor, GrepMatch, GrepPage, GrepRequest};
 pub use self::list::{EntryKind, ListRequest, Listing, ListingEntry};
 pub use self::search::{SearchHit, SearchPage, SearchRequest};
-
-/// How many threads look into files.
-const THREADS: usize = 2;
-
-/// Does `work` with each item on a few threads, each with a state of its own; answers in the order of the items.
-fn on_threads<T: Sync, S, R: Send>(
-    items: &[T],
-    state: impl Fn() -> S + Sync,
-    work: impl Fn(&mut S, &T) -> R + Sync,
-) -> Vec<R> {
-    let next = AtomicUsize::new(0);
-    let take = || {
-        let (mut state, mut done) = (state(), Vec::new());
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(item) = items.get(at) else { return done };
-            done.push((at, work(&mut state, item)));
-        }
-    };
-    let mut done = std::thread::scope(|scope| {
-        let helpers: Vec<_> = (1..THREADS.min(items.len())).map(|_| scope.spawn(take)).collect();
-        let mut done = take();
-        for helper in helpers {
-            match helper.join() {
-                Ok(part) => done.extend(part),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        done
-    });
-    done.sort_unstable_by_key(|(at, _)| *at);
-    done.into_iter().map(|(_, answer)| answer).collect()
-}

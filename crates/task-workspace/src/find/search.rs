@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use super::grep::{Skipped, Why};
 use super::list::{ListRequest, check_limit};
-use super::on_threads;
 use super::text_of::{Searched, text_of};
 use crate::TaskWorkspace;
 use crate::error::Error;
+use crate::threads::on_threads;
 use crate::walk::FoundFile;
 
 /// The most words of a query.

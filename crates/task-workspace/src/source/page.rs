@@ -1,7 +1,6 @@
 //! Listing: pages of descriptors, and the cursors between them.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use briefing_core::media::{MediaKind, kind_of_path};
 use briefing_core::{
@@ -13,10 +12,8 @@ use super::describe::Describer;
 use super::prepare::Prepared;
 use super::scan::{FileFacts, Scan};
 use crate::error::Error;
+use crate::threads::on_threads;
 use crate::walk::FoundFile;
-
-/// How many threads read files for one page.
-const THREADS: usize = 2;
 
 /// How much is read ahead at a time, in files and in bytes.
 const BATCH_FILES: usize = 256;
@@ -107,28 +104,7 @@ fn batch(scan: &Scan, first: usize, wanted: usize) -> usize {
 
 /// Reads files, on two threads where there are several.
 pub(super) fn list_all(inner: &Inner, files: &[FoundFile]) -> Vec<Listed> {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::new();
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(file) = files.get(at) else { return done };
-            done.push((at, list(inner, file)));
-        }
-    };
-    let mut done = std::thread::scope(|scope| {
-        let helpers: Vec<_> = (1..THREADS.min(files.len())).map(|_| scope.spawn(work)).collect();
-        let mut done = work();
-        for helper in helpers {
-            match helper.join() {
-                Ok(part) => done.extend(part),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        done
-    });
-    done.sort_unstable_by_key(|(at, _)| *at);
-    done.into_iter().map(|(_, listed)| listed).collect()
+    on_threads(files, || (), |(), file| list(inner, file))
 }
 
 /// Reads one file as it is to be listed.
