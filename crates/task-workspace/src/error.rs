@@ -192,6 +192,12 @@ pub enum Error {
         /// The path.
         path: String,
     },
+    /// A folder of version control, which is never listed.
+    #[error("{path:?} is never listed: it belongs to version control")]
+    NotListed {
+        /// The path.
+        path: String,
+    },
     /// The write policy forbids the path.
     #[error("{path:?} may not be written: {rule}")]
     Denied {
@@ -503,6 +509,7 @@ impl Error {
             Self::Exists { .. } => "workspace.exists",
             Self::FolderNotEmpty { .. } => "workspace.folder_not_empty",
             Self::ReadOnly { .. } => "workspace.read_only",
+            Self::NotListed { .. } => "workspace.not_listed",
             Self::Denied { .. } => "workspace.denied",
             Self::Protected { .. } => "workspace.protected",
             Self::Conflict { .. } => "workspace.conflict",

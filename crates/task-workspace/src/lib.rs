@@ -50,6 +50,7 @@ mod edit;
 mod error;
 mod find;
 mod formatted;
+mod glob;
 pub mod handler;
 mod hold;
 mod identity;

@@ -3,15 +3,15 @@
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
-use globset::{Glob, GlobBuilder, GlobMatcher};
-
+use crate::glob::PathGlob;
 use crate::{Error, WorkspacePath};
 
 /// What may be written: paths by glob, and sizes. By default every path but those of version control (`.git`, `.hg`,
 /// `.svn`, at any depth: a file there can run as a program), of any size.
 ///
-/// Globs are those of [`globset`]: `*` and `?` stay within a segment, `**` spans segments, and a glob is matched with the
-/// whole path. Case is ignored, as some file systems do.
+/// Globs have the syntax of [`globset`]: `*` and `?` stay within a segment, `**` spans segments, and a glob is matched with
+/// the whole path. Case is ignored, in every script, as some file systems do. A glob that can match no path (an absolute
+/// one, one with `..`) is refused.
 ///
 /// ```
 /// use briefing_task_workspace::WritePolicy;
@@ -88,8 +88,8 @@ impl WritePolicy {
 /// A policy that is ready to be asked, and how much was written under it.
 #[derive(Debug)]
 pub(crate) struct Rules {
-    allow: Vec<GlobMatcher>,
-    deny: Vec<GlobMatcher>,
+    allow: Vec<PathGlob>,
+    deny: Vec<PathGlob>,
     pub(crate) max_file_bytes: Option<u64>,
     max_total_bytes: Option<u64>,
     grown: Mutex<i64>,
@@ -98,8 +98,8 @@ pub(crate) struct Rules {
 impl Rules {
     pub(crate) fn of(policy: &WritePolicy) -> Result<Self, Error> {
         Ok(Self {
-            allow: policy.allow.iter().map(|glob| matcher(glob)).collect::<Result<_, _>>()?,
-            deny: policy.deny.iter().map(|glob| matcher(glob)).collect::<Result<_, _>>()?,
+            allow: policy.allow.iter().map(|glob| PathGlob::new(glob, true)).collect::<Result<_, _>>()?,
+            deny: policy.deny.iter().map(|glob| PathGlob::new(glob, true)).collect::<Result<_, _>>()?,
             max_file_bytes: policy.max_file_bytes,
             max_total_bytes: policy.max_total_bytes,
             grown: Mutex::new(0),
@@ -109,10 +109,10 @@ impl Rules {
     /// Checks that the path may be written.
     pub(crate) fn check_path(&self, path: &WorkspacePath) -> Result<(), Error> {
         let denied = |rule| Err(Error::Denied { path: path.as_str().to_owned(), rule });
-        if let Some(glob) = self.deny.iter().find(|glob| glob.is_match(path)) {
-            return denied(format!("it matches the denied {:?}", glob.glob().glob()));
+        if let Some(glob) = self.deny.iter().find(|glob| glob.is_match(path.as_str())) {
+            return denied(format!("it matches the denied {:?}", glob.as_str()));
         }
-        if !self.allow.is_empty() && !self.allow.iter().any(|glob| glob.is_match(path)) {
+        if !self.allow.is_empty() && !self.allow.iter().any(|glob| glob.is_match(path.as_str())) {
             return denied("it matches none of the allowed globs".to_owned());
         }
         Ok(())
@@ -150,18 +150,4 @@ impl Rules {
         let mut grown = self.grown.lock().unwrap_or_else(PoisonError::into_inner);
         *grown = grown.saturating_sub(signed(after).saturating_sub(signed(before)));
     }
-}
-
-/// A glob that is matched with whole paths, in any case.
-pub(crate) fn matcher(glob: &str) -> Result<GlobMatcher, Error> {
-    compile(glob, true).map(|glob| glob.compile_matcher())
-}
-
-/// Parses a glob whose `*` stays within a segment.
-pub(crate) fn compile(glob: &str, any_case: bool) -> Result<Glob, Error> {
-    GlobBuilder::new(glob)
-        .literal_separator(true)
-        .case_insensitive(any_case)
-        .build()
-        .map_err(|error| Error::Glob { glob: glob.to_owned(), reason: error.kind().to_string() })
 }

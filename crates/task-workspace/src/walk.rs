@@ -23,6 +23,9 @@ use crate::{TaskWorkspace, beneath, path};
 /// How many diagnostics of one code a walk reports one by one; the rest are counted.
 const MAX_DIAGNOSTICS_OF_A_CODE: usize = 100;
 
+/// What git keeps at the root of a tree: a folder, or a file that names one.
+pub(crate) const VERSION_CONTROL: &str = ".git";
+
 /// How many threads walk.
 const THREADS: usize = 2;
 
@@ -76,7 +79,7 @@ impl WalkRules {
                 let is_dir = entry.file_type().is_some_and(|file_type| file_type.is_dir());
                 let relative = entry.path().strip_prefix(&root).unwrap_or(entry.path());
                 entry.depth() == 0
-                    || !(name == ".git"
+                    || !(name == VERSION_CONTROL
                         || name.to_str().is_some_and(path::is_private)
                         || globs.matched(relative, is_dir).is_ignore())
             });

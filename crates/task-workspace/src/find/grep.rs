@@ -10,7 +10,7 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch};
 use serde::{Deserialize, Serialize};
 
-use super::list::{ListRequest, check_limit};
+use super::list::{ListRequest, check_limit, real_name};
 use super::text_of::{Searched, text_of};
 use crate::TaskWorkspace;
 use crate::error::Error;
@@ -37,11 +37,12 @@ const MAX_NAMED: usize = 20;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GrepRequest {
-    /// The pattern, in the syntax of the `regex` crate; it is matched line by line.
+    /// The pattern, in the syntax of the `regex` crate; it is matched line by line. The end of a line, `\n` or `\r\n`, is no
+    /// part of it.
     pub pattern: String,
     /// Whether the pattern is plain text.
     pub literal: bool,
-    /// Whether upper and lower case are the same.
+    /// Whether upper and lower case are the same, char by char (simple case folding of Unicode: `ß` is not `ss`).
     pub ignore_case: bool,
     /// Whether a match must be a word of its own.
     pub whole_words: bool,
@@ -145,7 +146,6 @@ impl GrepRequest {
             .fixed_strings(self.literal)
             .word(self.whole_words)
             .multi_line(true)
-            .crlf(true)
             .line_terminator(Some(b'\n'))
             .size_limit(MAX_PATTERN_BYTES)
             .dfa_size_limit(MAX_PATTERN_BYTES)
@@ -173,7 +173,7 @@ pub struct GrepMatch {
     pub line: u64,
     /// The line without its end, or a window of it.
     pub text: String,
-    /// Where the matches are in `text`, in chars.
+    /// Where the matches are in `text`, in chars; one that goes on after it is cut.
     pub spans: Vec<Range<usize>>,
     /// How many chars of the line come before `text`.
     pub cut_before_chars: usize,
@@ -205,13 +205,13 @@ impl TaskWorkspace {
     ///
     /// # Errors
     /// [`Error::Pattern`] for a pattern that cannot be parsed, is too large, or spans lines; [`Error::OutOfRange`] for a
-    /// limit of 0; and as [`list`](Self::list).
+    /// limit of 0; [`Error::InvalidPath`] for a cursor that no page gave; and as [`list`](Self::list).
     pub fn grep(&self, request: &GrepRequest) -> Result<GrepPage, Error> {
         check_limit(request.limit)?;
         let matcher = request.matcher()?;
         let walked = self.find_files(&request.files)?;
         let first = match &request.after {
-            Some(cursor) => first_of(&walked.files, cursor),
+            Some(cursor) => first_of(&walked.files, &real_name(&cursor.path)?),
             None => 0,
         };
         let mut page =
@@ -252,9 +252,8 @@ impl TaskWorkspace {
 }
 
 /// The first file that a page after the cursor looks into: the cursor's own.
-fn first_of(files: &[FoundFile], cursor: &GrepCursor) -> usize {
-    let Some(bytes) = crate::name::unescape(&cursor.path) else { return 0 };
-    files.partition_point(|file| file.name.bytes().as_ref() < bytes.as_ref())
+fn first_of(files: &[FoundFile], path: &[u8]) -> usize {
+    files.partition_point(|file| file.name.bytes().as_ref() < path)
 }
 
 /// Why a file was not looked into.
@@ -378,15 +377,7 @@ impl Sink for Lines<'_> {
             self.before.clear();
             return Ok(true);
         }
-        let bytes = without_end(found.bytes());
-        let mut spans = Vec::new();
-        self.matcher
-            .find_iter(bytes, |span| {
-                spans.push(span.start()..span.end());
-                true
-            })
-            .map_err(io::Error::other)?;
-        let window = Window::around(bytes, &spans, self.max_chars);
+        let window = Window::around(found.bytes(), Some(self.matcher), self.max_chars);
         self.found.push(GrepMatch {
             path: self.path.to_owned(),
             line,
@@ -401,7 +392,7 @@ impl Sink for Lines<'_> {
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
-        let line = Window::around(without_end(context.bytes()), &[], self.max_chars).text;
+        let line = Window::around(context.bytes(), None, self.max_chars).text;
         match (context.kind(), self.found.last_mut()) {
             (SinkContextKind::After, Some(last)) => last.after.push(line),
             (SinkContextKind::Before, _) => self.before.push(line),
@@ -411,12 +402,7 @@ impl Sink for Lines<'_> {
     }
 }
 
-fn without_end(line: &[u8]) -> &[u8] {
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
-    line.strip_suffix(b"\r").unwrap_or(line)
-}
-
-/// A line, or so much of it around the first match as is wanted.
+/// A line without its end, or so much of it around the first match as is wanted.
 struct Window {
     text: String,
     spans: Vec<Range<usize>>,
@@ -425,24 +411,51 @@ struct Window {
 }
 
 impl Window {
-    /// `spans` are in bytes of the line; what is searched is valid UTF-8.
-    fn around(line: &[u8], spans: &[Range<usize>], max_chars: usize) -> Self {
-        let line = String::from_utf8_lossy(line);
-        let chars_up_to = |byte: usize| line.get(..byte).map_or(0, |part| part.chars().count());
-        let total = line.chars().count();
-        let first = spans.first().map_or(0, |span| chars_up_to(span.start));
-        let first_len = spans.first().map_or(0, |span| chars_up_to(span.end) - first);
-        let room = max_chars.saturating_sub(first_len);
-        let start =
-            if total <= max_chars { 0 } else { first.saturating_sub(room / 2).min(total - max_chars) };
-        let text: String = line.chars().skip(start).take(max_chars).collect();
-        let end = start + text.chars().count();
-        let spans = spans
-            .iter()
-            .map(|span| chars_up_to(span.start)..chars_up_to(span.end))
-            .filter(|span| span.start < end && span.end >= start)
-            .map(|span| span.start.max(start) - start..span.end.min(end) - start)
-            .collect();
-        Self { text, spans, cut_before: start, cut_after: total - end }
+    /// What is searched is valid UTF-8. Takes time linear in the line: matches after the window are not looked for.
+    fn around(line: &[u8], matcher: Option<&RegexMatcher>, max_chars: usize) -> Self {
+        let line = String::from_utf8_lossy(line.strip_suffix(b"\n").unwrap_or(line));
+        let chars = |bytes: Range<usize>| line.get(bytes).map_or(0, |part| part.chars().count());
+        // The engine's errors are uninhabited.
+        let first = matcher.and_then(|matcher| matcher.find(line.as_bytes()).ok().flatten());
+        let first = first.map_or(0..0, |found| whole_chars(&line, found.start()..found.end()));
+        let total = chars(0..line.len());
+        let start = if total <= max_chars {
+            0
+        } else {
+            let room = max_chars.saturating_sub(chars(first.clone()));
+            chars(0..first.start).saturating_sub(room / 2).min(total - max_chars)
+        };
+        let byte_at = |char: usize| line.char_indices().nth(char).map_or(line.len(), |(byte, _)| byte);
+        let window = byte_at(start)..byte_at(start.saturating_add(max_chars));
+        let text = line.get(window.clone()).unwrap_or_default().to_owned();
+        let mut spans: Vec<Range<usize>> = Vec::new();
+        let (mut seen_byte, mut seen_chars) = (window.start, 0);
+        let _ = matcher.map(|matcher| {
+            matcher.find_iter(line.as_bytes(), |found| {
+                let found = whole_chars(&line, found.start()..found.end());
+                if found.start > window.end || (found.start == window.end && !found.is_empty()) {
+                    return false;
+                }
+                let found = found.start.max(window.start)..found.end.min(window.end);
+                seen_chars += chars(seen_byte..found.start);
+                seen_byte = found.start;
+                let span = seen_chars..seen_chars + chars(found);
+                // A pattern of bytes can match more than once in a char.
+                if spans.last() != Some(&span) {
+                    spans.push(span);
+                }
+                true
+            })
+        });
+        let shown = start + text.chars().count();
+        Self { text, spans, cut_before: start, cut_after: total - shown }
     }
+}
+
+/// The range without a part of a char at either end: such a char is taken whole.
+fn whole_chars(line: &str, range: Range<usize>) -> Range<usize> {
+    let is_boundary = |byte: &usize| line.is_char_boundary(*byte);
+    let start = (0..=range.start).rev().find(is_boundary).unwrap_or_default();
+    let end = (range.end..=line.len()).find(is_boundary).unwrap_or(line.len());
+    start..end
 }

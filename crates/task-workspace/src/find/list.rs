@@ -1,16 +1,18 @@
 //! Listing files and folders, page by page, and by glob.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use briefing_core::ContextDiagnostic;
-use globset::{GlobSet, GlobSetBuilder};
+use cap_std::fs::Dir;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::path::is_private;
+use crate::glob::PathGlob;
+use crate::name::FileName;
+use crate::path::{is_private, is_same_to_some};
 use crate::place::Layer;
-use crate::policy::compile;
-use crate::walk::{self, FoundFile, Scope, WalkRules, Walked};
+use crate::walk::{self, FoundFile, Scope, VERSION_CONTROL, WalkRules, Walked};
 use crate::{TaskWorkspace, WorkspacePath, beneath, read};
 
 /// What is to be listed. The defaults: every file beneath the root, hidden ones left out, the rules of ignore files
@@ -25,12 +27,12 @@ use crate::{TaskWorkspace, WorkspacePath, beneath, read};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListRequest {
-    /// Only what is in this folder.
+    /// Only what is in this folder. Where a link leads to it, paths are those of the folder itself.
     pub folder: Option<WorkspacePath>,
     /// Only what lies in the folder itself, not deeper; folders are listed too.
     pub one_level: bool,
-    /// Only files whose path matches one of these, where there are any. `*` stays within a segment, `**` spans segments;
-    /// a glob without `/` is matched with the file's name.
+    /// Only entries whose path, from the root on, matches one of these, where there are any. `*` and `?` stay within a
+    /// segment, `**` spans segments; a glob without `/` is matched with the name alone. Case counts.
     pub globs: Vec<String>,
     /// Whether files and folders whose names begin with a dot are listed. `.git` and `.briefing` never are.
     pub include_hidden: bool,
@@ -158,13 +160,17 @@ impl TaskWorkspace {
     /// Lists files, and folders where one level is asked for.
     ///
     /// # Errors
-    /// [`Error::Glob`], [`Error::OutOfRange`] for a limit of 0; for the folder [`Error::NotFound`],
-    /// [`Error::NotFolder`], [`Error::OutsideBoundary`] and [`Error::PrivateArea`]; [`Error::Root`].
+    /// [`Error::Glob`], [`Error::OutOfRange`] for a limit of 0, [`Error::InvalidPath`] for an `after` that no page gave; for
+    /// the folder [`Error::NotFound`], [`Error::NotFolder`], [`Error::OutsideBoundary`], [`Error::PrivateArea`] and
+    /// [`Error::NotListed`]; [`Error::Root`].
     pub fn list(&self, request: &ListRequest) -> Result<Listing, Error> {
         check_limit(request.limit)?;
+        let after = request.after.as_deref().map(real_name).transpose()?;
         let walked = self.find_files(request)?;
         let total = walked.files.len();
-        let skip = skip_until(&walked.files, request.after.as_deref());
+        let skip = after.map_or(0, |after| {
+            walked.files.partition_point(|file| file.name.bytes().as_ref() <= after.as_ref())
+        });
         let page = walked.files.get(skip..).unwrap_or_default();
         let entries: Vec<_> = page.iter().take(request.limit).map(ListingEntry::of).collect();
         let next =
@@ -188,32 +194,44 @@ impl TaskWorkspace {
         let depth = request.one_level.then_some(1);
         let scope = Scope { folder, depth, folders: request.one_level };
         let mut walked = walk::walk(self, &rules, &scope)?;
-        walked.files.retain(|file| globs.match_file(file.name.shown()));
+        walked.files.retain(|file| globs.match_name(&file.name));
         Ok(walked)
     }
 
     /// The folder that a path leads to, without links.
     fn real_folder(&self, folder: &WorkspacePath) -> Result<PathBuf, Error> {
         let shown = folder.as_str();
-        let in_fallback = match self.fallback()? {
-            Some(fallback) => beneath::open_dir(fallback, folder.as_ref()).is_ok(),
-            None => false,
-        };
+        let not_listed = || Err(Error::NotListed { path: shown.to_owned() });
+        if shown.split('/').any(is_version_control) {
+            return not_listed();
+        }
+        let not_folder = || Err(Error::NotFolder { path: shown.to_owned(), at: shown.to_owned() });
+        let fallback = self.fallback()?;
+        let in_fallback =
+            fallback.is_some_and(|fallback| beneath::open_dir(fallback, folder.as_ref()).is_ok());
+        let is_file = |dir: &Dir| dir.symlink_metadata(folder).is_ok_and(|found| found.is_file());
         match self.dir().canonicalize(folder) {
             Err(_) if in_fallback => Ok(PathBuf::from(shown)),
+            Err(_) if fallback.is_some_and(is_file) => not_folder(),
             Err(error) => Err(read::refusal(error, shown, || None)),
             Ok(real) if real.iter().any(|segment| segment.to_str().is_some_and(is_private)) => {
                 Err(Error::PrivateArea { path: shown.to_owned() })
             }
+            Ok(real) if real.iter().any(|segment| segment.to_str().is_some_and(is_version_control)) => {
+                not_listed()
+            }
             Ok(real) => match beneath::open_dir(self.dir(), &real) {
                 Ok(_) => Ok(real),
-                Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
-                    Err(Error::NotFolder { path: shown.to_owned(), at: shown.to_owned() })
-                }
+                Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => not_folder(),
                 Err(_) => Err(Error::Changed { path: shown.to_owned() }),
             },
         }
     }
+}
+
+/// Whether a segment names the folder of version control on some file system.
+fn is_version_control(segment: &str) -> bool {
+    is_same_to_some(segment, VERSION_CONTROL)
 }
 
 impl ListingEntry {
@@ -235,33 +253,29 @@ pub(super) fn check_limit(limit: usize) -> Result<(), Error> {
     }
 }
 
-/// How many files come at or before a path.
-pub(super) fn skip_until(files: &[FoundFile], after: Option<&str>) -> usize {
-    let Some(after) = after.and_then(crate::name::unescape) else { return 0 };
-    files.partition_point(|file| file.name.bytes().as_ref() <= after.as_ref())
+/// The bytes of the name that a cursor shows.
+pub(super) fn real_name(shown: &str) -> Result<Cow<'_, [u8]>, Error> {
+    crate::name::unescape(shown).ok_or_else(|| Error::InvalidPath {
+        path: shown.to_owned(),
+        reason: "no name is shown like this: a backslash is doubled, or begins \\xNN",
+    })
 }
 
 /// Globs of which a file has to match one, where there are any.
-struct Globs {
-    paths: GlobSet,
-    names: GlobSet,
-    any: bool,
-}
+struct Globs(Vec<PathGlob>);
 
 impl Globs {
     fn of(globs: &[String]) -> Result<Self, Error> {
-        let set = |of_names: bool| {
-            let mut builder = GlobSetBuilder::new();
-            for glob in globs.iter().filter(|glob| glob.contains('/') != of_names) {
-                builder.add(compile(glob, false)?);
-            }
-            builder.build().map_err(|error| Error::Glob { glob: globs.join(" "), reason: error.to_string() })
-        };
-        Ok(Self { paths: set(false)?, names: set(true)?, any: globs.is_empty() })
+        globs.iter().map(|glob| PathGlob::new(glob, false)).collect::<Result<_, _>>().map(Self)
     }
 
-    fn match_file(&self, path: &str) -> bool {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        self.any || self.paths.is_match(path) || self.names.is_match(name)
+    fn match_name(&self, name: &FileName) -> bool {
+        if self.0.is_empty() {
+            return true;
+        }
+        let bytes = name.bytes();
+        let path = String::from_utf8_lossy(&bytes);
+        let last = path.rsplit('/').next().unwrap_or(&path);
+        self.0.iter().any(|glob| glob.is_match(if glob.as_str().contains('/') { &path } else { last }))
     }
 }
