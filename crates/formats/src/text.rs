@@ -104,6 +104,10 @@ pub(crate) fn utf16_without_mark(bytes: &[u8]) -> Option<ByteOrder> {
                 unit if is_living_script(unit) => {}
                 _ => odd += 1,
             }
+            // So many show already that it is none.
+            if odd * 50 > sample.len() {
+                return false;
+            }
         }
         let ascii_share = if units < 16 { 2 } else { 20 };
         bytes.len().is_multiple_of(2) && units >= 2 && odd * 50 <= units && ascii * ascii_share >= units

@@ -77,11 +77,11 @@ impl WalkRules {
             .filter_entry(move |entry| {
                 let name = entry.file_name();
                 let is_dir = entry.file_type().is_some_and(|file_type| file_type.is_dir());
-                let relative = entry.path().strip_prefix(&root).unwrap_or(entry.path());
+                let relative = || entry.path().strip_prefix(&root).unwrap_or(entry.path());
                 entry.depth() == 0
                     || !(name == VERSION_CONTROL
                         || name.to_str().is_some_and(path::is_private)
-                        || globs.matched(relative, is_dir).is_ignore())
+                        || (!globs.is_empty() && globs.matched(relative(), is_dir).is_ignore()))
             });
         builder
     }
@@ -139,11 +139,11 @@ fn walk_layer(path: &Path, dir: &Dir, layer: Layer, rules: &WalkRules, scope: &S
     rules.walker(path, scope).build_parallel().run(|| {
         let (tree, found) = (&tree, &found);
         let mut folder = OpenFolder::default();
+        let mut mine = Collected { mine: Found::default(), all: found };
         Box::new(move |entry| {
             let seen = tree.see(&mut folder, entry);
-            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-            found.files.extend(seen.file);
-            found.notes.extend(seen.notes);
+            mine.mine.files.extend(seen.file);
+            mine.mine.notes.extend(seen.notes);
             WalkState::Continue
         })
     });
@@ -154,6 +154,20 @@ fn walk_layer(path: &Path, dir: &Dir, layer: Layer, rules: &WalkRules, scope: &S
 struct Found {
     files: Vec<FoundFile>,
     notes: Vec<Note>,
+}
+
+/// What one thread found, handed over when it is done.
+struct Collected<'a> {
+    mine: Found,
+    all: &'a Mutex<Found>,
+}
+
+impl Drop for Collected<'_> {
+    fn drop(&mut self) {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.files.append(&mut self.mine.files);
+        all.notes.append(&mut self.mine.notes);
+    }
 }
 
 #[derive(Default)]
@@ -180,7 +194,7 @@ impl OpenFolder {
     fn look(&mut self, root: &Dir, relative: &Path) -> io::Result<Option<(FileType, FileIdentity)>> {
         let Some(name) = relative.file_name() else { return Ok(None) };
         let parent = relative.parent().unwrap_or(Path::new(""));
-        if self.0.as_ref().is_none_or(|(known, _)| known != parent) {
+        if self.0.as_ref().is_none_or(|(known, _)| known.as_os_str() != parent.as_os_str()) {
             let dir = match parent.as_os_str().is_empty() {
                 true => Some(root.try_clone()?),
                 false => match beneath::open_dir(root, parent) {

@@ -17,8 +17,8 @@ use crate::error::Error;
 use crate::threads::on_threads;
 use crate::walk::FoundFile;
 
-/// How many files are looked into before it is asked whether the page is full.
-const BATCH_FILES: usize = 512;
+/// How many files are looked into before it is asked whether the page is full; each time it is not, four times as many follow.
+const FIRST_BATCH_FILES: usize = 512;
 
 /// The largest compiled pattern, in bytes: the limit of ripgrep is ten times that.
 const MAX_PATTERN_BYTES: usize = 10 << 20;
@@ -217,15 +217,20 @@ impl TaskWorkspace {
         let mut page =
             GrepPage { matches: Vec::new(), next: None, files_searched: 0, diagnostics: walked.diagnostics };
         let mut skipped = Skipped::default();
-        let files: Vec<_> = walked.files.get(first..).unwrap_or_default().iter().collect();
+        let mut files = walked.files.get(first..).unwrap_or_default();
+        let mut batch_files = FIRST_BATCH_FILES;
         // One match more than the page holds tells whether there is another page.
         let wanted = request.limit.saturating_add(1);
-        for batch in files.chunks(BATCH_FILES) {
-            let grep =
-                Grep { workspace: self, request, matcher: &matcher, wanted: wanted - page.matches.len() };
-            for (file, outcome) in
-                batch.iter().zip(on_threads(batch, State::new(request), |state, file| grep.look(state, file)))
-            {
+        while !files.is_empty() && page.matches.len() < wanted {
+            let (batch, rest) = files.split_at(batch_files.min(files.len()));
+            files = rest;
+            batch_files = batch_files.saturating_mul(4);
+            let grep = Grep { workspace: self, request, wanted: wanted - page.matches.len() };
+            for (file, outcome) in batch.iter().zip(on_threads(
+                batch,
+                State::new(request.context_lines, &matcher),
+                |state, file| grep.look(state, file),
+            )) {
                 match outcome {
                     Ok(found) => {
                         page.files_searched += 1;
@@ -236,9 +241,6 @@ impl TaskWorkspace {
                 if page.matches.len() >= wanted {
                     break;
                 }
-            }
-            if page.matches.len() >= wanted {
-                break;
             }
         }
         if page.matches.len() > request.limit {
@@ -303,13 +305,15 @@ impl Skipped {
 /// What one thread keeps from file to file.
 struct State {
     searcher: Searcher,
+    /// A copy of its own: the threads would wait for one another's scratch space.
+    matcher: RegexMatcher,
     buffer: Vec<u8>,
 }
 
 impl State {
-    fn new(request: &GrepRequest) -> impl Fn() -> Self + Sync + use<> {
-        let lines = request.context_lines;
+    fn new(lines: usize, matcher: &RegexMatcher) -> impl Fn() -> Self + Sync {
         move || Self {
+            matcher: matcher.clone(),
             searcher: SearcherBuilder::new()
                 .line_number(true)
                 .before_context(lines)
@@ -324,13 +328,12 @@ impl State {
 struct Grep<'a> {
     workspace: &'a TaskWorkspace,
     request: &'a GrepRequest,
-    matcher: &'a RegexMatcher,
     wanted: usize,
 }
 
 impl Grep<'_> {
     fn look(&self, state: &mut State, file: &FoundFile) -> Result<Vec<GrepMatch>, Why> {
-        let State { searcher, buffer } = state;
+        let State { searcher, matcher, buffer } = state;
         let text = match text_of(self.workspace, file, self.request.max_file_bytes, buffer) {
             Ok(Searched::Text(text)) => text,
             Ok(Searched::Binary) => return Err(Why::Binary),
@@ -341,7 +344,7 @@ impl Grep<'_> {
         let seen = self.request.after.as_ref().filter(|cursor| cursor.path == **path);
         let mut lines = Lines {
             path,
-            matcher: self.matcher,
+            matcher,
             max_chars: self.request.max_line_chars,
             after_line: seen.map_or(0, |cursor| cursor.line),
             wanted: self.wanted,
@@ -349,7 +352,7 @@ impl Grep<'_> {
             found: Vec::new(),
         };
         // Reading from memory and a sink that does not fail: there is no error to come.
-        match searcher.search_slice(self.matcher, &text, &mut lines) {
+        match searcher.search_slice(&*matcher, &text, &mut lines) {
             Ok(()) => Ok(lines.found),
             Err(_) => Err(Why::Unreadable),
         }
@@ -413,7 +416,11 @@ struct Window {
 impl Window {
     /// What is searched is valid UTF-8. Takes time linear in the line: matches after the window are not looked for.
     fn around(line: &[u8], matcher: Option<&RegexMatcher>, max_chars: usize) -> Self {
-        let line = String::from_utf8_lossy(line.strip_suffix(b"\n").unwrap_or(line));
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        if line.len() <= max_chars && line.is_ascii() {
+            return Self::whole_ascii(line, matcher);
+        }
+        let line = String::from_utf8_lossy(line);
         let chars = |bytes: Range<usize>| line.get(bytes).map_or(0, |part| part.chars().count());
         // The engine's errors are uninhabited.
         let first = matcher.and_then(|matcher| matcher.find(line.as_bytes()).ok().flatten());
@@ -449,6 +456,18 @@ impl Window {
         });
         let shown = start + text.chars().count();
         Self { text, spans, cut_before: start, cut_after: total - shown }
+    }
+
+    /// A short line of one byte a char, which most are.
+    fn whole_ascii(line: &[u8], matcher: Option<&RegexMatcher>) -> Self {
+        let mut spans = Vec::new();
+        let _ = matcher.map(|matcher| {
+            matcher.find_iter(line, |found| {
+                spans.push(found.start()..found.end());
+                true
+            })
+        });
+        Self { text: String::from_utf8_lossy(line).into_owned(), spans, cut_before: 0, cut_after: 0 }
     }
 }
 
