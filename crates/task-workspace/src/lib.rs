@@ -57,6 +57,7 @@ mod identity;
 mod inspect;
 mod name;
 mod options;
+mod patched;
 mod path;
 mod place;
 mod policy;

@@ -92,6 +92,12 @@ impl Place {
         self.missing.is_empty().then_some(&self.dir)
     }
 
+    /// How many folders on the way are there.
+    pub(crate) fn depth(&self) -> usize {
+        let folders = self.path.as_str().matches('/').count();
+        folders.saturating_sub(self.missing.len())
+    }
+
     /// Makes the missing folders, each synced into the one before it.
     pub(crate) fn make_folders(&mut self, steps: &Steps) -> io::Result<()> {
         if self.missing.is_empty() {

@@ -49,6 +49,15 @@ pub(crate) struct Finished {
     pub(crate) size_bytes: u64,
 }
 
+/// What a new file takes over besides its bytes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Attributes<'a> {
+    /// The owner, the mode and the extended attributes of this file.
+    pub(crate) like: Option<&'a Seen>,
+    /// Whether it can be executed, where something is said about that. Only Unix keeps it.
+    pub(crate) executable: Option<bool>,
+}
+
 /// Writes what `reader` gives to a new file in the slot, and syncs it. Nothing is left where it fails.
 pub(crate) fn finish(
     steps: &Steps,
@@ -56,12 +65,21 @@ pub(crate) fn finish(
     slot: Slot,
     reader: &mut dyn Read,
     limit_bytes: Option<u64>,
-    like: Option<&Seen>,
+    attributes: Attributes<'_>,
 ) -> Result<Finished, Error> {
     let written = write(steps, place, &slot, reader, limit_bytes).and_then(|(file, digest, size_bytes)| {
-        if let Some(old) = like {
+        if attributes.like.is_some() || attributes.executable.is_some() {
             steps.reach(Step::KeepAttributes).map_err(not_written(place, Step::KeepAttributes))?;
+        }
+        if let Some(old) = attributes.like {
             keep_attributes(place, &file, old)?;
+        }
+        if let Some(executable) = attributes.executable {
+            set_executable(&file, executable).map_err(|source| Error::CannotKeep {
+                path: place.shown(),
+                what: "mode",
+                source,
+            })?;
         }
         let synced = steps.reach(Step::SyncFile).and_then(|()| file.sync_all());
         synced.map_err(not_written(place, Step::SyncFile))?;
@@ -130,6 +148,36 @@ pub(crate) fn keep_attributes(place: &Place, file: &File, old: &Seen) -> Result<
     #[cfg(not(unix))]
     file.set_permissions(old.metadata.permissions()).map_err(cannot("permissions"))?;
     Ok(())
+}
+
+/// Lets whoever may read a file execute it too, or nobody. Git keeps no more of a mode than that.
+#[cfg(unix)]
+fn set_executable(file: &File, executable: bool) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    let mode = file.metadata()?.mode() & 0o7777;
+    let new = if executable { mode | 0o100 | (mode & 0o444) >> 2 } else { mode & !0o111 };
+    if new == mode {
+        return Ok(());
+    }
+    file.set_permissions(std::fs::Permissions::from_mode(new))
+}
+
+/// Where the platform has no such bit, as git does there: nothing.
+#[cfg(not(unix))]
+fn set_executable(_file: &File, _executable: bool) -> io::Result<()> {
+    Ok(())
+}
+
+/// Whether a file can be executed by its owner; `None` where the platform has no such bit.
+#[cfg(unix)]
+pub(crate) fn is_executable(metadata: &std::fs::Metadata) -> Option<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+    Some(metadata.mode() & 0o100 != 0)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_executable(_metadata: &std::fs::Metadata) -> Option<bool> {
+    None
 }
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]

@@ -179,8 +179,12 @@ impl TaskWorkspace {
                 .map_err(unusable("ending a unit"))
         };
         let (in_slot, beside) = (digest(&slot.name)?, digest(&slot.beside())?);
-        let at = match place.state() {
-            Ok(state) => state,
+        let mut is_executable = None;
+        let at = match place.see() {
+            Ok(seen) => {
+                is_executable = seen.as_ref().and_then(|seen| put::is_executable(&seen.metadata));
+                TargetState::from(seen.map(|seen| seen.digest))
+            }
             // A hard link took the place and the slot's name was not removed any more.
             Err(Error::HardLinked { .. }) if is_one_file(&place, &slot) => {
                 area::remove(&slot.dir, &slot.name).map_err(unusable("ending a unit"))?;
@@ -193,7 +197,12 @@ impl TaskWorkspace {
             Err(error) => return Err(error),
         };
         let absent = TargetState::Absent;
+        let has_mode = entry.executable.is_some() && entry.executable == is_executable;
         let standing = match (entry.before, entry.after) {
+            // The bytes do not tell a change of the mode alone; the mode does.
+            (before, after) if before == after && (in_slot, at) == (after, before) && has_mode => {
+                Standing::Made(How::Exchanged)
+            }
             (before, TargetState::Absent) if (in_slot, at) == (absent, before) => Standing::Pending,
             (before, TargetState::Absent) if (in_slot, at) == (before, absent) => {
                 Standing::Made(How::Removed)

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::hold::Hold;
 use crate::options::names_a_file;
 use crate::place::Place;
-use crate::put::{self, Finished, Slot, not_written};
+use crate::put::{self, Attributes, Finished, Slot, not_written};
 use crate::steps::Step;
 use crate::target::TargetState;
 use crate::unit::{Change, What};
@@ -278,7 +278,7 @@ impl Hold<'_> {
     fn stage(&self, place: &Place, bytes: &[u8], target_state: TargetState) -> Result<Candidate, Error> {
         let id = CandidateId(self.new_id("candidate"));
         let slot = self.candidate_slot(&id)?;
-        let finished = put::finish(self.steps(), place, slot, &mut &*bytes, None, None)?;
+        let finished = put::finish(self.steps(), place, slot, &mut &*bytes, None, Attributes::default())?;
         let candidate = Candidate {
             schema: SCHEMA.to_owned(),
             id,
@@ -337,7 +337,8 @@ impl Hold<'_> {
         if found == TargetState::Absent {
             place.check_collision()?;
         }
-        Ok(Change { place, seen, what: What::Put(Finished { slot, digest, size_bytes }) })
+        let what = What::Put(Finished { slot, digest, size_bytes });
+        Ok(Change { place, seen, what, executable: None })
     }
 
     /// Gives a candidate the owner, the mode and the attributes of the file that it is about to replace.

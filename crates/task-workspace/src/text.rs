@@ -234,14 +234,19 @@ fn decoded(
     file.seek(SeekFrom::Start(0)).map_err(&failed)?;
     let mut sample = Vec::new();
     file.by_ref().take(CHUNK_BYTES as u64).read_to_end(&mut sample).map_err(&failed)?;
+    let not_text = || Error::NotText { path: shown(), reason: "its bytes are no characters".to_owned() };
     if !is_text(&sample) {
-        return Err(Error::NotText { path: shown(), reason: "its bytes are no characters".to_owned() });
+        return Err(not_text());
     }
     if identity.size > MAX_DECODED_BYTES {
         let (size_bytes, limit_bytes) = (identity.size, MAX_DECODED_BYTES);
         return Err(Error::TooLarge { path: shown(), size_bytes, limit_bytes });
     }
     file.by_ref().take(MAX_DECODED_BYTES).read_to_end(&mut sample).map_err(&failed)?;
+    // A NUL may come late.
+    if !is_text(&sample) {
+        return Err(not_text());
+    }
     let decoded =
         decode(&sample).map_err(|error| Error::NotText { path: shown(), reason: error.to_string() })?;
     let mut taken = Taken::new(window);

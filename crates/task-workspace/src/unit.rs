@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::area::{self, JOURNAL, KEPT, TMP};
 use crate::error::Error;
 use crate::hold::Hold;
+use crate::path::is_same_to_some;
 use crate::place::{Layer, Place, Seen};
 use crate::put::{self, Finished, Made, Slot, not_written};
 use crate::steps::Step;
@@ -24,6 +25,8 @@ pub(crate) struct Change {
     /// What is there now.
     pub(crate) seen: Option<Seen>,
     pub(crate) what: What,
+    /// Whether the file can be executed afterwards, where the change says so.
+    pub(crate) executable: Option<bool>,
 }
 
 #[derive(Debug)]
@@ -44,6 +47,13 @@ impl Change {
             What::Put(finished) => TargetState::Present(finished.digest),
             What::Remove(_) => TargetState::Absent,
         }
+    }
+
+    /// Whether the place is to be as it is already.
+    pub(crate) fn is_none(&self) -> bool {
+        let mode = self.seen.as_ref().and_then(|seen| put::is_executable(&seen.metadata));
+        let keeps_mode = mode.zip(self.executable).is_none_or(|(now, then)| now == then);
+        self.before() == self.after() && keeps_mode
     }
 
     fn slot(&self) -> &Slot {
@@ -83,19 +93,17 @@ pub(crate) struct Entry {
     pub(crate) slot: String,
     pub(crate) before: TargetState,
     pub(crate) after: TargetState,
+    /// What a change of the mode alone is told by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) executable: Option<bool>,
 }
 
 impl Hold<'_> {
     /// Makes the changes, all or none. Where it fails, every place and every slot is as it was.
     pub(crate) fn make(&self, changes: &mut [Change]) -> Result<(), Error> {
-        let rules = self.workspace.rules();
-        for (at, change) in changes.iter().enumerate() {
-            let (before, after) = change.sizes();
-            if let Err(error) = rules.grow(&change.place.path, before, after) {
-                give_back(self, changes.get(..at).unwrap_or_default());
-                self.drop_drafts(changes);
-                return Err(error);
-            }
+        if let Err(error) = check_names_apart(changes).and_then(|()| self.take_quota(changes)) {
+            self.drop_drafts(changes);
+            return Err(error);
         }
         let made = self.make_whole(changes);
         if let Err(error) = &made {
@@ -106,6 +114,17 @@ impl Hold<'_> {
             }
         }
         made
+    }
+
+    /// Takes what the changes grow by in all: what one of them takes away makes room for another.
+    fn take_quota(&self, changes: &[Change]) -> Result<(), Error> {
+        let grows = |change: &&Change| {
+            let (before, after) = change.sizes();
+            after > before
+        };
+        let Some(named) = changes.iter().find(grows).or(changes.first()) else { return Ok(()) };
+        let (before, after) = sizes(changes);
+        self.workspace.rules().grow(&named.place.path, before, after)
     }
 
     /// Drops the new bytes of changes that are not made; candidates stay.
@@ -200,6 +219,7 @@ impl Hold<'_> {
             slot: change.slot().name.clone(),
             before: change.before(),
             after: change.after(),
+            executable: change.executable,
         });
         let facts = Journal { schema: SCHEMA.to_owned(), unit: unit.clone(), changes: entries.collect() };
         let dir = self.area.make_folder(JOURNAL)?;
@@ -222,9 +242,31 @@ impl Hold<'_> {
     }
 }
 
+fn sizes(changes: &[Change]) -> (u64, u64) {
+    changes.iter().map(Change::sizes).fold((0, 0), |(before, after), (old, new)| (before + old, after + new))
+}
+
 fn give_back(hold: &Hold<'_>, changes: &[Change]) {
-    for change in changes {
-        let (before, after) = change.sizes();
-        hold.workspace.rules().shrink(before, after);
+    let (before, after) = sizes(changes);
+    hold.workspace.rules().shrink(before, after);
+}
+
+/// Refuses two new names in one folder that some file systems take for one. What is there already was looked at before.
+fn check_names_apart(changes: &[Change]) -> Result<(), Error> {
+    let new: Vec<_> =
+        changes.iter().filter(|change| change.seen.is_none()).map(|change| &change.place).collect();
+    for (at, one) in new.iter().enumerate() {
+        for other in new.iter().skip(at + 1) {
+            let first_new = one.depth().max(other.depth());
+            let segments = one.path.as_str().split('/').zip(other.path.as_str().split('/'));
+            let parting = segments.enumerate().find(|(_, (one, other))| one != other);
+            if let Some((depth, (mine, theirs))) = parting
+                && depth >= first_new
+                && is_same_to_some(mine, theirs)
+            {
+                return Err(Error::NameCollision { path: other.shown(), existing: mine.to_owned() });
+            }
+        }
     }
+    Ok(())
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::hold::{Hold, not_found};
 use crate::place::{Layer, Place, Seen};
-use crate::put;
+use crate::put::{self, Attributes};
 use crate::target::TargetState;
 use crate::unit::{Change, What};
 use crate::{TaskWorkspace, WorkspacePath};
@@ -214,13 +214,26 @@ impl Hold<'_> {
 
     /// Writes the new bytes to the private area.
     pub(crate) fn draft(&self, place: Place, seen: Option<Seen>, bytes: Bytes<'_>) -> Result<Change, Error> {
+        self.draft_with(place, seen, bytes, Attributes::default())
+    }
+
+    /// The same, with other attributes than those of the file that is there.
+    pub(crate) fn draft_with(
+        &self,
+        place: Place,
+        seen: Option<Seen>,
+        bytes: Bytes<'_>,
+        attributes: Attributes<'_>,
+    ) -> Result<Change, Error> {
         if seen.is_none() {
             place.check_collision()?;
         }
         let limit = self.workspace.rules().max_file_bytes;
         let slot = self.slot()?;
+        let attributes = Attributes { like: attributes.like.or(seen.as_ref()), ..attributes };
+        let executable = attributes.executable;
         let finish =
-            |reader: &mut dyn Read| put::finish(self.steps(), &place, slot, reader, limit, seen.as_ref());
+            |reader: &mut dyn Read| put::finish(self.steps(), &place, slot, reader, limit, attributes);
         let finished = match bytes {
             Bytes::All(bytes) => finish(&mut &*bytes)?,
             Bytes::From(reader) => finish(reader)?,
@@ -229,12 +242,12 @@ impl Hold<'_> {
                 None => finish(&mut &*bytes)?,
             },
         };
-        Ok(Change { place, seen, what: What::Put(finished) })
+        Ok(Change { place, seen, what: What::Put(finished), executable })
     }
 
     /// The change that takes a file away.
     pub(crate) fn removal(&self, place: Place, seen: Seen) -> Result<Change, Error> {
-        Ok(Change { place, seen: Some(seen), what: What::Remove(self.slot()?) })
+        Ok(Change { place, seen: Some(seen), what: What::Remove(self.slot()?), executable: None })
     }
 
     /// Where an existing file is, and what it is.
