@@ -61,7 +61,8 @@ impl WorkspaceSource {
             options.include_hidden,
             options.respect_ignore_files,
             &options.ignore_globs,
-        )?;
+        )?
+        .include_secrets(options.include_secrets);
         Ok(Self(Arc::new(Inner {
             source_id: SourceId::new(&options.source_id)?,
             source_kind: SourceKind::new(Self::KIND)?,
