@@ -83,6 +83,7 @@ impl TaskWorkspace {
         let patch = Patch::parse(diff).map_err(|source| Error::Patch { source: Box::new(source) })?;
         let hold = self.hold()?;
         let mut after: BTreeMap<WorkspacePath, Option<Vec<u8>>> = BTreeMap::new();
+        let mut moves = Vec::new();
         let mut take = |path: WorkspacePath, bytes| match after.insert(path.clone(), bytes) {
             None => Ok(()),
             Some(_) => Err(Error::TargetTwice { path: path.as_str().to_owned() }),
@@ -98,6 +99,7 @@ impl TaskWorkspace {
                 .apply_to(old.as_deref())
                 .map_err(|source| Error::Edit { path: from.as_str().to_owned(), source: Box::new(source) })?;
             if matches!(file.kind, PatchKind::Rename { .. }) {
+                moves.push((from.clone(), path.clone()));
                 take(from, None)?;
             }
             take(path, new)?;
@@ -123,7 +125,7 @@ impl TaskWorkspace {
                 }
             }
         }
-        hold.make(&mut changes)?;
+        hold.make_with_moves(&mut changes, &moves)?;
         Ok(touched)
     }
 }
