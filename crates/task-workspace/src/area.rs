@@ -149,6 +149,17 @@ pub(crate) fn create(dir: &Dir, name: &str) -> io::Result<File> {
     dir.open_with(name, &options).map(cap_std::fs::File::into_std)
 }
 
+/// Whether nothing in a private folder has the id, bare or with a suffix that the area gives.
+pub(crate) fn is_free(dir: &Dir, id: &str) -> io::Result<bool> {
+    for suffix in ["", ".json", ".old"] {
+        match dir.symlink_metadata(format!("{id}{suffix}")) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            found => return found.map(|_| false),
+        }
+    }
+    Ok(true)
+}
+
 /// Removes a file that may be gone already.
 pub(crate) fn remove(dir: &Dir, name: &str) -> io::Result<()> {
     match dir.remove_file(name) {

@@ -42,13 +42,13 @@ impl TaskWorkspace {
     pub fn open_delivery(&self, targets: &[WorkspacePath]) -> Result<Delivery, Error> {
         targets.iter().try_for_each(|target| self.rules().check_path(target))?;
         let hold = self.hold()?;
+        let (dir, id) = hold.free_id(DELIVERIES, "delivery")?;
         let delivery = Delivery {
             schema: SCHEMA.to_owned(),
-            id: hold.new_id("delivery"),
+            id,
             targets: targets.to_vec(),
             opened_unix_millis: self.environment().now_unix_millis(),
         };
-        let dir = hold.area.make_folder(DELIVERIES)?;
         let name = format!("{}.json", delivery.id);
         area::write_facts(&dir, &name, &delivery).map_err(unusable("writing a delivery"))?;
         Ok(delivery)

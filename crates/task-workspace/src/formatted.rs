@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
+use briefing_core::Digest;
 use briefing_core::media::MediaSignals;
 use briefing_formats::classify;
 
@@ -29,7 +30,8 @@ impl TaskWorkspace {
         self.handlers().write().unwrap_or_else(PoisonError::into_inner).unregister(id)
     }
 
-    /// Shows a file as the handler of its format shows it.
+    /// Shows a file as the handler of its format shows it, with the digest of its bytes: a write that expects it changes
+    /// nothing but what was shown.
     ///
     /// ```
     /// use briefing_task_workspace::{FormatRequest, TaskWorkspace, WorkspacePath};
@@ -52,7 +54,9 @@ impl TaskWorkspace {
             return Err(Error::TooLarge { path, size_bytes, limit_bytes: MAX_HANDLED_BYTES });
         }
         let handler = self.handler_of(path, &read.bytes)?;
-        handler.read(&read.bytes, request).map_err(refused(path))
+        let mut shown = handler.read(&read.bytes, request).map_err(refused(path))?;
+        shown.digest = Some(Digest::of(&read.bytes));
+        Ok(shown)
     }
 
     /// Writes a file as the handler of its format makes it from a value; what the format allows of the old file's form is

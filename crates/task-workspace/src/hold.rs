@@ -4,7 +4,9 @@ use std::fs::File;
 use std::io;
 use std::sync::{MutexGuard, PoisonError};
 
-use crate::area::{self, Area, TMP};
+use cap_std::fs::Dir;
+
+use crate::area::{self, Area, KEPT, TMP};
 use crate::delivery::{self, Delivery};
 use crate::error::Error;
 use crate::options::WorkspaceMode;
@@ -13,6 +15,9 @@ use crate::put::Slot;
 use crate::recover::Unfinished;
 use crate::steps::{Step, Steps};
 use crate::{TaskWorkspace, WorkspacePath};
+
+/// How many ids that are in use are passed over at most, where an environment gives them again.
+const MAX_IDS_IN_USE: usize = 100_000;
 
 /// A writer's turn. No other handle or process writes while it lives.
 #[derive(Debug)]
@@ -47,9 +52,27 @@ impl Hold<'_> {
         self.workspace.environment().new_id(prefix)
     }
 
+    /// A folder of the area, and an id that nothing in it has, nor anything that is kept for good. An environment that
+    /// counts begins anew in each process, and what an earlier process left must not be taken for the new.
+    pub(crate) fn free_id(&self, folder: &'static str, prefix: &str) -> Result<(Dir, String), Error> {
+        const WHAT: &str = "finding a free id";
+        let dir = self.area.make_folder(folder)?;
+        let kept = self.area.folder(KEPT)?;
+        for _ in 0..MAX_IDS_IN_USE {
+            let id = self.new_id(prefix);
+            let in_folder = area::is_free(&dir, &id);
+            let in_kept = kept.as_ref().map_or(Ok(true), |kept| area::is_free(kept, &id));
+            if in_folder.map_err(area::unusable(WHAT))? && in_kept.map_err(area::unusable(WHAT))? {
+                return Ok((dir, id));
+            }
+        }
+        Err(area::unusable(WHAT)(io::Error::from(io::ErrorKind::AlreadyExists)))
+    }
+
     /// A fresh slot for a file on its way.
     pub(crate) fn slot(&self) -> Result<Slot, Error> {
-        Ok(Slot { dir: self.area.make_folder(TMP)?, folder: TMP, name: self.new_id("file") })
+        let (dir, name) = self.free_id(TMP, "file")?;
+        Ok(Slot { dir, folder: TMP, name })
     }
 
     pub(crate) fn deliveries(&self) -> &[Delivery] {

@@ -223,7 +223,13 @@ fn read_identity(area: &Area) -> Result<Option<String>, Error> {
 }
 
 fn write_identity(hold: &Hold<'_>) -> Result<String, Error> {
-    let identity = Identity { schema: SCHEMA.to_owned(), workspace_id: hold.new_id("workspace") };
+    let known = read_identity(&hold.area).ok().flatten();
+    let mut workspace_id = hold.new_id("workspace");
+    if Some(&workspace_id) == known.as_ref() {
+        // An environment that counts begins anew in each process.
+        workspace_id = hold.new_id("workspace");
+    }
+    let identity = Identity { schema: SCHEMA.to_owned(), workspace_id };
     area::write_facts(hold.area.dir(), IDENTITY_FILE, &identity)
         .map_err(unusable("writing the workspace's identity"))?;
     Ok(identity.workspace_id)

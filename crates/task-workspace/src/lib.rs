@@ -64,6 +64,7 @@ mod policy;
 mod put;
 mod read;
 mod recover;
+mod secret;
 mod source;
 mod staging;
 mod steps;

@@ -10,7 +10,7 @@ use crate::place::{Place, Seen};
 use crate::put::{self, Attributes};
 use crate::read;
 use crate::staging::check_targets_apart;
-use crate::unit::Change;
+use crate::unit::{Change, FileMove};
 use crate::write::{Bytes, bytes_of};
 use crate::{TaskWorkspace, WorkspacePath};
 
@@ -66,7 +66,8 @@ impl TaskWorkspace {
             }
         }
         changes.sort_by(|one, other| one.place.path.cmp(&other.place.path));
-        hold.make(&mut changes)?;
+        let moves: Vec<_> = files.iter().filter_map(Patched::moved).collect();
+        hold.make_with_moves(&mut changes, &moves)?;
         Ok(distinct.into_iter().cloned().collect())
     }
 }
@@ -93,6 +94,11 @@ impl<'a> Patched<'a> {
     fn touched(&self) -> impl Iterator<Item = &WorkspacePath> {
         let renamed = matches!(self.patch.kind, PatchKind::Rename { .. });
         renamed.then_some(&self.from).into_iter().chain([&self.path])
+    }
+
+    fn moved(&self) -> Option<FileMove> {
+        let renamed = matches!(self.patch.kind, PatchKind::Rename { .. });
+        renamed.then(|| (self.from.clone(), self.path.clone()))
     }
 
     fn apply_to(&self, bytes: Option<&[u8]>) -> Result<Option<Vec<u8>>, Error> {

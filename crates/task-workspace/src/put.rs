@@ -67,7 +67,10 @@ pub(crate) fn finish(
     limit_bytes: Option<u64>,
     attributes: Attributes<'_>,
 ) -> Result<Finished, Error> {
-    let written = write(steps, place, &slot, reader, limit_bytes).and_then(|(file, digest, size_bytes)| {
+    let created = steps.reach(Step::CreateFile).and_then(|()| area::create(&slot.dir, &slot.name));
+    // Where it cannot be made, what has the name is somebody else's.
+    let file = created.map_err(not_written(place, Step::CreateFile))?;
+    let written = write(steps, place, file, reader, limit_bytes).and_then(|(file, digest, size_bytes)| {
         if attributes.like.is_some() || attributes.executable.is_some() {
             steps.reach(Step::KeepAttributes).map_err(not_written(place, Step::KeepAttributes))?;
         }
@@ -98,12 +101,10 @@ pub(crate) fn finish(
 fn write(
     steps: &Steps,
     place: &Place,
-    slot: &Slot,
+    mut file: File,
     reader: &mut dyn Read,
     limit_bytes: Option<u64>,
 ) -> Result<(File, Digest, u64), Error> {
-    let created = steps.reach(Step::CreateFile).and_then(|()| area::create(&slot.dir, &slot.name));
-    let mut file = created.map_err(not_written(place, Step::CreateFile))?;
     let failed = not_written(place, Step::WriteBytes);
     steps.reach(Step::WriteBytes).map_err(&failed)?;
     let (mut digester, mut size_bytes) = (Digester::new(), 0_u64);

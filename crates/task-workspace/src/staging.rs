@@ -276,8 +276,9 @@ impl Hold<'_> {
 
     /// Writes bytes and facts, syncs both and their folder, and reads the bytes back.
     fn stage(&self, place: &Place, bytes: &[u8], target_state: TargetState) -> Result<Candidate, Error> {
-        let id = CandidateId(self.new_id("candidate"));
-        let slot = self.candidate_slot(&id)?;
+        let (dir, id) = self.free_id(STAGED, "candidate")?;
+        let id = CandidateId(id);
+        let slot = Slot { dir, folder: STAGED, name: id.as_str().to_owned() };
         let finished = put::finish(self.steps(), place, slot, &mut &*bytes, None, Attributes::default())?;
         let candidate = Candidate {
             schema: SCHEMA.to_owned(),

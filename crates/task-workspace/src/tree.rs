@@ -186,10 +186,8 @@ impl TaskWorkspace {
             move |source| Error::NotWritten { path: path.clone(), step, source }
         };
         let draft = format!(".{}", self.environment().new_id("briefing"));
-        let written = area::create(&dir, &draft).and_then(|mut file| {
-            io::copy(&mut source.file, &mut file)?;
-            file.sync_all()
-        });
+        let mut file = area::create(&dir, &draft).map_err(failed(Step::CreateFile))?;
+        let written = io::copy(&mut source.file, &mut file).and_then(|_| file.sync_all());
         let name = from.file_name();
         let placed = written.map_err(failed(Step::WriteBytes)).and_then(|()| {
             let after = source.file.metadata().map_err(unreadable(from))?;

@@ -13,10 +13,13 @@ use crate::place::{Layer, Place, Seen};
 use crate::put::{self, Finished, Made, Slot, not_written};
 use crate::steps::Step;
 use crate::target::TargetState;
-use crate::{ExecutionId, WorkspacePath};
+use crate::{ExecutionId, WorkspacePath, identity};
 
 /// The schema of a journal.
 pub(crate) const SCHEMA: &str = "briefing.unit/1";
+
+/// Where a file was, and where it is to be.
+pub(crate) type FileMove = (WorkspacePath, WorkspacePath);
 
 /// A change to one place.
 #[derive(Debug)]
@@ -101,11 +104,16 @@ pub(crate) struct Entry {
 impl Hold<'_> {
     /// Makes the changes, all or none. Where it fails, every place and every slot is as it was.
     pub(crate) fn make(&self, changes: &mut [Change]) -> Result<(), Error> {
+        self.make_with_moves(changes, &[])
+    }
+
+    /// The same, where some changes together move files from a path to another.
+    pub(crate) fn make_with_moves(&self, changes: &mut [Change], moves: &[FileMove]) -> Result<(), Error> {
         if let Err(error) = check_names_apart(changes).and_then(|()| self.take_quota(changes)) {
             self.drop_drafts(changes);
             return Err(error);
         }
-        let made = self.make_whole(changes);
+        let made = self.make_whole(changes, moves);
         if let Err(error) = &made {
             give_back(self, changes);
             match error {
@@ -147,7 +155,7 @@ impl Hold<'_> {
         let _ = area::sync(&kept);
     }
 
-    fn make_whole(&self, changes: &mut [Change]) -> Result<(), Error> {
+    fn make_whole(&self, changes: &mut [Change], moves: &[FileMove]) -> Result<(), Error> {
         let journal = if changes.len() > 1 { Some(self.write_journal(changes)?) } else { None };
         for change in changes.iter_mut() {
             let made = change.place.make_folders(self.steps());
@@ -157,7 +165,7 @@ impl Hold<'_> {
             }
         }
         let mut done = Vec::with_capacity(changes.len());
-        let made = self.make_each(changes, &mut done, journal.as_ref());
+        let made = self.make_each(changes, moves, &mut done, journal.as_ref());
         if let Err(error) = made {
             for (made, _) in done.iter().rev() {
                 // The journal stays: the next opening tries again.
@@ -178,6 +186,7 @@ impl Hold<'_> {
     fn make_each<'a>(
         &self,
         changes: &'a [Change],
+        moves: &[FileMove],
         done: &mut Vec<(Made<'a>, TargetState)>,
         journal: Option<&Slot>,
     ) -> Result<(), Error> {
@@ -199,18 +208,31 @@ impl Hold<'_> {
             steps.reach(Step::ReadBack).map_err(not_written(made.place(), Step::ReadBack))?;
             made.read_back(*after)?;
         }
+        for (at, (from, to)) in moves.iter().enumerate() {
+            identity::note_move(self, from, to).inspect_err(|_| self.note_back(moves.iter().take(at)))?;
+        }
         if let (Some(journal), Some(first)) = (journal, changes.first()) {
             let removed = steps
                 .reach(Step::RemoveJournal)
                 .and_then(|()| area::remove(&journal.dir, &journal.name))
                 .and_then(|()| area::sync(&journal.dir));
-            removed.map_err(not_written(&first.place, Step::RemoveJournal))?;
+            removed.map_err(|source| {
+                self.note_back(moves.iter());
+                not_written(&first.place, Step::RemoveJournal)(source)
+            })?;
         }
         Ok(())
     }
 
+    /// Notes that moves are undone. Where that fails too, the files count as others from now on.
+    fn note_back<'a>(&self, moves: impl DoubleEndedIterator<Item = &'a FileMove>) {
+        for (from, to) in moves.rev() {
+            let _ = identity::note_move(self, to, from);
+        }
+    }
+
     fn write_journal(&self, changes: &[Change]) -> Result<Slot, Error> {
-        let unit = self.new_id("unit");
+        let (dir, unit) = self.free_id(JOURNAL, "unit")?;
         let entries = changes.iter().map(|change| Entry {
             path: change.place.path.clone(),
             layer: change.place.layer,
@@ -222,7 +244,6 @@ impl Hold<'_> {
             executable: change.executable,
         });
         let facts = Journal { schema: SCHEMA.to_owned(), unit: unit.clone(), changes: entries.collect() };
-        let dir = self.area.make_folder(JOURNAL)?;
         let slot = Slot { dir, folder: JOURNAL, name: format!("{unit}.json") };
         let written = self
             .steps()

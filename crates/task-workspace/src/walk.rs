@@ -18,7 +18,7 @@ use crate::error::{Error, FileKind};
 use crate::name::{self, FileName};
 use crate::place::{self, Layer};
 use crate::read::FileIdentity;
-use crate::{TaskWorkspace, beneath, path};
+use crate::{TaskWorkspace, beneath, path, secret};
 
 /// How many diagnostics of one code a walk reports one by one; the rest are counted.
 const MAX_DIAGNOSTICS_OF_A_CODE: usize = 100;
@@ -33,6 +33,7 @@ const THREADS: usize = 2;
 #[derive(Debug, Clone)]
 pub(crate) struct WalkRules {
     include_hidden: bool,
+    include_secrets: bool,
     respect_ignore_files: bool,
     globs: Gitignore,
 }
@@ -50,7 +51,13 @@ impl WalkRules {
             builder.add_line(None, glob).map_err(refused)?;
         }
         let globs = builder.build().map_err(|source| Error::IgnoreGlob { glob: globs.join(" "), source })?;
-        Ok(Self { include_hidden, respect_ignore_files, globs })
+        Ok(Self { include_hidden, include_secrets: false, respect_ignore_files, globs })
+    }
+
+    /// Finds or leaves out files that hold keys or credentials by their names.
+    pub(crate) fn include_secrets(mut self, include: bool) -> Self {
+        self.include_secrets = include;
+        self
     }
 
     /// What the execution wrote is offered whatever the rules of ignore files say.
@@ -134,7 +141,7 @@ pub(crate) fn walk(workspace: &TaskWorkspace, rules: &WalkRules, scope: &Scope) 
 }
 
 fn walk_layer(path: &Path, dir: &Dir, layer: Layer, rules: &WalkRules, scope: &Scope) -> Found {
-    let tree = Tree { path, dir, layer, folders: scope.folders };
+    let tree = Tree { path, dir, layer, folders: scope.folders, secrets: rules.include_secrets };
     let found = Mutex::new(Found::default());
     rules.walker(path, scope).build_parallel().run(|| {
         let (tree, found) = (&tree, &found);
@@ -259,6 +266,8 @@ struct Tree<'a> {
     dir: &'a Dir,
     layer: Layer,
     folders: bool,
+    /// Whether files that hold keys or credentials by their names are found.
+    secrets: bool,
 }
 
 impl Tree<'_> {
@@ -297,6 +306,10 @@ impl Tree<'_> {
             Ok(Some((FileType::Other(FileKind::Directory), _))) => {}
             Ok(Some((FileType::Other(kind), _))) => {
                 seen.notes.push(note("workspace.special_file_skipped", "kind", kind.as_str()));
+            }
+            Ok(Some((FileType::File, _))) if !self.secrets && secret::is_secret(relative) => {
+                let why = "its name is one of keys or credentials";
+                seen.notes.push(note("workspace.secret_file_skipped", "reason", why));
             }
             Ok(Some((FileType::File, identity))) => {
                 seen.file = Some(self.found(relative, identity, false));

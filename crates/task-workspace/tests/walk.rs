@@ -51,6 +51,8 @@ async fn hidden_files_are_left_out_but_their_rules_hold() {
     let tree = Tree::new(&[
         (".gitignore", b"*.log\n"),
         (".env", b"x"),
+        ("server.pem", b"x"),
+        ("id_rsa", b"x"),
         ("a.log", b"x"),
         ("b.txt", b"x"),
         (".git/config", b"x"),
@@ -60,10 +62,20 @@ async fn hidden_files_are_left_out_but_their_rules_hold() {
     ]);
     assert_eq!(paths(&tree, "", WorkspaceSourceOptions::new()).await, ["b.txt"]);
     let hidden = WorkspaceSourceOptions::new().include_hidden(true);
-    assert_eq!(paths(&tree, "", hidden.clone()).await, [".env", ".github/ci.yml", ".gitignore", "b.txt"]);
+    assert_eq!(paths(&tree, "", hidden.clone()).await, [".github/ci.yml", ".gitignore", "b.txt"]);
     assert_eq!(
-        paths(&tree, "", hidden.respect_ignore_files(false)).await,
-        [".env", ".github/ci.yml", ".gitignore", "a.log", "b.txt"]
+        paths(&tree, "", hidden.clone().respect_ignore_files(false)).await,
+        [".github/ci.yml", ".gitignore", "a.log", "b.txt"]
+    );
+    let skipped = list(&tree.source_at("", hidden.clone()), 50).await;
+    assert_eq!(
+        skipped.details("workspace.secret_file_skipped", "path"),
+        [".env", "id_rsa", "server.pem"],
+        "what is left out is named"
+    );
+    assert_eq!(
+        paths(&tree, "", hidden.include_secrets(true)).await,
+        [".env", ".github/ci.yml", ".gitignore", "b.txt", "id_rsa", "server.pem"]
     );
     let globs =
         WorkspaceSourceOptions::new().respect_ignore_files(false).ignore_glob("*.txt").ignore_glob("!b.txt");

@@ -15,8 +15,8 @@ use crate::place::Layer;
 use crate::walk::{self, FoundFile, Scope, VERSION_CONTROL, WalkRules, Walked};
 use crate::{TaskWorkspace, WorkspacePath, beneath, read};
 
-/// What is to be listed. The defaults: every file beneath the root, hidden ones left out, the rules of ignore files
-/// obeyed, 1,000 entries a page.
+/// What is to be listed. The defaults: every file beneath the root, hidden ones and keys and credentials left out, the
+/// rules of ignore files obeyed, 1,000 entries a page.
 ///
 /// ```
 /// use briefing_task_workspace::{ListRequest, WorkspacePath};
@@ -36,6 +36,9 @@ pub struct ListRequest {
     pub globs: Vec<String>,
     /// Whether files and folders whose names begin with a dot are listed. `.git` and `.briefing` never are.
     pub include_hidden: bool,
+    /// Whether files are listed that hold keys or credentials by their names: `.env`, `id_rsa`, `*.pem` and kin. Those
+    /// that are left out are named in a diagnostic.
+    pub include_secrets: bool,
     /// Whether `.gitignore`, `.ignore` and `.git/info/exclude` are obeyed.
     pub respect_ignore_files: bool,
     /// Only what comes after this path: where the page before ended.
@@ -51,6 +54,7 @@ impl Default for ListRequest {
             one_level: false,
             globs: Vec::new(),
             include_hidden: false,
+            include_secrets: false,
             respect_ignore_files: true,
             after: None,
             limit: 1_000,
@@ -90,6 +94,13 @@ impl ListRequest {
     #[must_use]
     pub fn include_hidden(mut self, include: bool) -> Self {
         self.include_hidden = include;
+        self
+    }
+
+    /// Lists files that hold keys or credentials by their names, or not.
+    #[must_use]
+    pub fn include_secrets(mut self, include: bool) -> Self {
+        self.include_secrets = include;
         self
     }
 
@@ -189,7 +200,8 @@ impl TaskWorkspace {
     /// The files that a request means, all of them.
     pub(crate) fn find_files(&self, request: &ListRequest) -> Result<Walked, Error> {
         let globs = Globs::of(&request.globs)?;
-        let rules = WalkRules::new(self.root(), request.include_hidden, request.respect_ignore_files, &[])?;
+        let rules = WalkRules::new(self.root(), request.include_hidden, request.respect_ignore_files, &[])?
+            .include_secrets(request.include_secrets);
         let folder = request.folder.as_ref().map(|folder| self.real_folder(folder)).transpose()?;
         let depth = request.one_level.then_some(1);
         let scope = Scope { folder, depth, folders: request.one_level };

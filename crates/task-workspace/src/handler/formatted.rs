@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use briefing_core::{ContextDiagnostic, Severity};
+use briefing_core::{ContextDiagnostic, Digest, Severity};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -63,6 +63,10 @@ pub struct Formatted {
     /// The encoding of the file's text, as [`briefing_formats::decode`] names it; `None` for a format that is no text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoding: Option<String>,
+    /// The digest of the bytes that are shown, for the expectation of a write that follows. The workspace sets it; `None`
+    /// where a handler was asked directly.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Digest>,
     /// What is worth knowing: what was left out, and what is wrong with the file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<ContextDiagnostic>,
@@ -174,6 +178,7 @@ impl Window {
             verbatim: false,
             value: None,
             encoding: None,
+            digest: None,
             diagnostics: Vec::new(),
         }
     }

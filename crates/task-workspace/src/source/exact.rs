@@ -58,7 +58,10 @@ fn read_file(
                 format!("it is too large: {} bytes", file.identity.size)
             }
             MediaKind::Text => "its text cannot be decoded".to_owned(),
-            kind => format!("its kind is {kind}"),
+            kind => match prepared.parser_refusal() {
+                Some(reason) => reason.to_owned(),
+                None => format!("its kind is {kind}"),
+            },
         };
         return Err(unsupported(source_ref.as_str(), &what));
     };

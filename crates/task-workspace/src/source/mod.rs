@@ -13,9 +13,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use briefing_core::{
-    ChangeFeed, Content, ContextSource, Cursor, DescriptorPage, ProjectionProfile, ReadRequest, Revision,
-    ScopedRead, SourceChangeSet, SourceError, SourceErrorKind, SourceId, SourceKind, SourceRead,
-    SourceRecipe, SourceRef,
+    ChangeFeed, Content, ContextDiagnostic, ContextSource, Cursor, DescriptorPage, ProjectionProfile,
+    ReadRequest, Revision, ScopedRead, Severity, SourceChangeSet, SourceError, SourceErrorKind, SourceId,
+    SourceKind, SourceRead, SourceRecipe, SourceRef,
 };
 
 pub use self::options::WorkspaceSourceOptions;
@@ -61,7 +61,8 @@ impl WorkspaceSource {
             options.include_hidden,
             options.respect_ignore_files,
             &options.ignore_globs,
-        )?;
+        )?
+        .include_secrets(options.include_secrets);
         Ok(Self(Arc::new(Inner {
             source_id: SourceId::new(&options.source_id)?,
             source_kind: SourceKind::new(Self::KIND)?,
@@ -175,10 +176,17 @@ impl ScopedRead for WorkspaceSource {
         self.blocking(move |inner| {
             let all = ReadRequest { max_chars: usize::MAX, start_char: 0, ..request.clone() };
             let whole = exact::read_exact(inner, &source_ref, &all)?;
-            if let Content::Text(text) = &whole.content {
-                request.start_char = scoped::start_of_window(text, &locator, request.max_chars);
+            let place = match &whole.content {
+                Content::Text(text) => scoped::start_of_window(text, &locator, request.max_chars),
+                _ => return Ok(whole),
+            };
+            request.start_char = place.unwrap_or(0);
+            let mut read = exact::read_exact(inner, &source_ref, &request)?;
+            if place.is_none() && read.next_range_start.is_some() {
+                let fact = ContextDiagnostic::new("workspace.locator_not_found", Severity::Info);
+                read.diagnostics.push(fact.with("source_ref", source_ref.as_str()));
             }
-            exact::read_exact(inner, &source_ref, &request)
+            Ok(read)
         })
         .await
     }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// What a source over a workspace offers. The defaults: source id `files`, no hidden files, the rules of ignore files
-/// obeyed, texts up to 4 MiB.
+/// What a source over a workspace offers. The defaults: source id `files`, no hidden files, no keys and credentials, the
+/// rules of ignore files obeyed, texts up to 4 MiB.
 ///
 /// ```
 /// use briefing_task_workspace::WorkspaceSourceOptions;
@@ -20,6 +20,9 @@ pub struct WorkspaceSourceOptions {
     pub source_id: String,
     /// Whether files and folders whose names begin with a dot are offered. `.git` and `.briefing` never are.
     pub include_hidden: bool,
+    /// Whether files are offered that hold keys or credentials by their names: `.env`, `id_rsa`, `*.pem` and kin. Those
+    /// that are left out are named in a diagnostic.
+    pub include_secrets: bool,
     /// Whether `.gitignore`, `.ignore` and `.git/info/exclude` are obeyed, also without a `.git` folder.
     pub respect_ignore_files: bool,
     /// Texts with more bytes are offered by reference, with their size.
@@ -33,6 +36,7 @@ impl Default for WorkspaceSourceOptions {
         Self {
             source_id: "files".to_owned(),
             include_hidden: false,
+            include_secrets: false,
             respect_ignore_files: true,
             max_text_bytes: 4 << 20,
             ignore_globs: Vec::new(),
@@ -58,6 +62,13 @@ impl WorkspaceSourceOptions {
     #[must_use]
     pub fn include_hidden(mut self, include: bool) -> Self {
         self.include_hidden = include;
+        self
+    }
+
+    /// Offers files that hold keys or credentials by their names, or not.
+    #[must_use]
+    pub fn include_secrets(mut self, include: bool) -> Self {
+        self.include_secrets = include;
         self
     }
 

@@ -19,6 +19,9 @@ const SIGNATURE_BYTES: u64 = 8 * 1024;
 /// start and from the end, where a zip lists what it holds.
 const SAMPLE_BYTES: u64 = 64 * 1024;
 
+/// The code of the diagnostic that says why a document gave no text.
+const DOCUMENT_UNREADABLE: &str = "workspace.document_unreadable";
+
 /// What is read of a document.
 static DOCUMENTS: LazyLock<DocumentLimits> = LazyLock::new(DocumentLimits::default);
 
@@ -152,7 +155,7 @@ impl Prepared {
         let document = match document_text(bytes, &DOCUMENTS) {
             Ok(document) => document,
             Err(error) => {
-                let fact = ContextDiagnostic::new("workspace.document_unreadable", Severity::Warning);
+                let fact = ContextDiagnostic::new(DOCUMENT_UNREADABLE, Severity::Warning);
                 return self.note(fact.with("code", error.code()).with("reason", error.to_string()));
             }
         };
@@ -182,6 +185,12 @@ impl Prepared {
             found.clear();
         }
         self.text = Some(PreparedText { text, encoding, chars, lines, passages: found, starts });
+    }
+
+    /// Why a document gave no text, in the words of its parser.
+    pub(super) fn parser_refusal(&self) -> Option<&str> {
+        let refusal = self.diagnostics.iter().find(|known| known.code == DOCUMENT_UNREADABLE)?;
+        refusal.details.get("reason")?.as_str()
     }
 
     /// How many passages are described beside the whole file.

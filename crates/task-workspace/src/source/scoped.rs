@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 const LEAD_CHARS: usize = 200;
 
 /// Where a window of `max_chars` begins, in chars, so that it holds the first occurrence of `locator`: as it is, else in
-/// any case, else the first of the lines that hold most of its words. 0 where nothing of it is there. The same text and
-/// locator give the same place.
-pub(super) fn start_of_window(text: &str, locator: &str, max_chars: usize) -> usize {
+/// any case, else the first of the lines that hold most of its words. `None` where nothing of it is there. The same text
+/// and locator give the same place.
+pub(super) fn start_of_window(text: &str, locator: &str, max_chars: usize) -> Option<usize> {
     let locator = locator.trim();
     let found = match locator {
         "" => None,
@@ -16,16 +16,15 @@ pub(super) fn start_of_window(text: &str, locator: &str, max_chars: usize) -> us
             text.find(locator).or_else(|| in_any_case(text, locator)).or_else(|| best_line(text, locator))
         }
     };
-    let Some(byte) = found else { return 0 };
-    let place = text.get(..byte).map_or(0, |before| before.chars().count());
+    let place = text.get(..found?).map_or(0, |before| before.chars().count());
     if text.chars().count() <= max_chars {
-        return 0;
+        return Some(0);
     }
     let earliest = place.saturating_sub(LEAD_CHARS.min(max_chars / 4));
     // From the start of a line where one begins in the lead.
     let lead: Vec<char> = text.chars().skip(earliest).take(place - earliest).collect();
     let line = lead.iter().position(|char| *char == '\n').map_or(earliest, |at| earliest + at + 1);
-    if earliest == 0 { 0 } else { line }
+    Some(if earliest == 0 { 0 } else { line })
 }
 
 fn in_any_case(text: &str, locator: &str) -> Option<usize> {
@@ -67,13 +66,13 @@ mod tests {
         let text =
             format!("{filler}The Pump is \u{6c34}\u{6cf5}.\n{filler}a pump that is checked weekly\n{filler}");
         let shown = |locator: &str| -> String {
-            text.chars().skip(start_of_window(&text, locator, 60)).take(60).collect()
+            text.chars().skip(start_of_window(&text, locator, 60).unwrap()).take(60).collect()
         };
         assert!(shown("\u{6c34}\u{6cf5}").contains("\u{6c34}\u{6cf5}"));
         assert!(shown("the pump is").contains("The Pump is"));
         assert!(shown("weekly checks: is it checked?").contains("checked weekly"));
-        assert_eq!(start_of_window(&text, "zebra", 60), 0);
-        assert_eq!(start_of_window(&text, " ", 60), 0);
-        assert_eq!(start_of_window("short \u{6cf5}", "\u{6cf5}", 60), 0);
+        assert_eq!(start_of_window(&text, "zebra", 60), None);
+        assert_eq!(start_of_window(&text, " ", 60), None);
+        assert_eq!(start_of_window("short \u{6cf5}", "\u{6cf5}", 60), Some(0));
     }
 }

@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::panic, reason = "helpers of tests")]
 
+pub(crate) mod pdf;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
