@@ -66,6 +66,9 @@ pub(crate) struct ReadCommand {
     /// Read hidden files too.
     #[arg(long)]
     pub(crate) hidden: bool,
+    /// Read files too that hold keys or credentials by their names (`.env`, `id_rsa`, `*.pem`).
+    #[arg(long)]
+    pub(crate) secrets: bool,
     /// Read the records of this folder's store too.
     #[arg(long, value_name = "DIR")]
     pub(crate) records: Option<PathBuf>,

@@ -40,7 +40,8 @@ pub(crate) fn run(command: &ReadCommand) -> Result<(), Failure> {
 
 async fn read(command: &ReadCommand) -> Result<Arc<ContextPackage>, Failure> {
     let workspace = TaskWorkspace::open(&command.dir)?;
-    let options = WorkspaceSourceOptions::new().include_hidden(command.hidden);
+    let options =
+        WorkspaceSourceOptions::new().include_hidden(command.hidden).include_secrets(command.secrets);
     let context = TaskContext::new("briefing-read")?;
     context.configure_index(command.strategy.into());
     let binding = ContextBinding::named(BindingId::new("files")?);

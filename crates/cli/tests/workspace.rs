@@ -44,8 +44,9 @@ fn ls_lists_files_by_folder_and_glob_and_page() {
     assert_eq!(ls(&["src", "-g", "p*.rs"]), "src/pump.rs\n");
     assert_eq!(
         ls(&["--hidden", "--no-ignore"]),
-        ".env\n.ignore\nignored.log\npumps.csv\nsrc/fan.rs\nsrc/pump.rs\n"
+        ".ignore\nignored.log\npumps.csv\nsrc/fan.rs\nsrc/pump.rs\n"
     );
+    assert_eq!(ls(&["--hidden", "--secrets", "-g", ".e*"]), ".env\n");
     assert_eq!(ls(&["-n", "1"]), "pumps.csv\nmore, of 3 in all: --after pumps.csv\n");
     assert_eq!(ls(&["-n", "2", "--after", "pumps.csv"]), "src/fan.rs\nsrc/pump.rs\n");
     let listed = json(&briefing(folder.path(), &["--json", "workspace", "ls", "."]));

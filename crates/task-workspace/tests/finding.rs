@@ -223,7 +223,7 @@ fn hidden_and_ignored_files_are_listed_only_when_asked_for() {
     assert_eq!(listed(&workspace, &ListRequest::new()), ["keep.log", "sub/other.txt"]);
     assert_eq!(
         listed(&workspace, &ListRequest::new().include_hidden(true)),
-        [".env", ".gitignore", ".hidden/a.txt", ".ignore", "keep.log", "sub/.gitignore", "sub/other.txt"]
+        [".gitignore", ".hidden/a.txt", ".ignore", "keep.log", "sub/.gitignore", "sub/other.txt"]
     );
     assert_eq!(
         listed(&workspace, &ListRequest::new().respect_ignore_files(false)),
@@ -237,6 +237,8 @@ fn hidden_and_ignored_files_are_listed_only_when_asked_for() {
             "sub/other.txt"
         ]
     );
+    let secrets = ListRequest::new().include_hidden(true).include_secrets(true);
+    assert!(listed(&workspace, &secrets).contains(&".env".to_owned()));
     // A glob does not bring back what the rules leave out, and a folder that is asked for by name does.
     assert_eq!(globbed(&workspace, "*.log"), ["keep.log"]);
     assert_eq!(listed(&workspace, &ListRequest::new().folder(path("build"))), ["build/out.txt"]);

@@ -83,6 +83,9 @@ pub(crate) struct Files {
     /// Hidden files too.
     #[arg(long)]
     pub(crate) hidden: bool,
+    /// Files too that hold keys or credentials by their names (`.env`, `id_rsa`, `*.pem`).
+    #[arg(long)]
+    pub(crate) secrets: bool,
     /// Files too that ignore files leave out.
     #[arg(long)]
     pub(crate) no_ignore: bool,
