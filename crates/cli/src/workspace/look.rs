@@ -111,7 +111,10 @@ pub(super) fn grep(workspace: &TaskWorkspace, command: &GrepCommand, tell: Tell)
 }
 
 fn request(workspace: &TaskWorkspace, folder: Option<&Path>, files: &Files) -> Result<ListRequest, Failure> {
-    let mut request = ListRequest::new().include_hidden(files.hidden).respect_ignore_files(!files.no_ignore);
+    let mut request = ListRequest::new()
+        .include_hidden(files.hidden)
+        .respect_ignore_files(!files.no_ignore)
+        .include_secrets(files.secrets);
     request.globs.clone_from(&files.glob);
     request.folder = folder.map(|folder| workspace.workspace_path(folder)).transpose()?;
     Ok(request)
