@@ -323,7 +323,7 @@ fn a_text_that_grows_while_it_is_read_is_never_shown_torn() {
         scope.spawn(|| {
             let mut file = std::fs::OpenOptions::new().append(true).open(tree.path(NAME)).unwrap();
             let mut written = 0;
-            while !stop.load(Ordering::Relaxed) && written < 20_000_000 {
+            while !stop.load(Ordering::Relaxed) && written < 4_000_000 {
                 file.write_all(b"a line\n").unwrap();
                 written += 7;
             }
