@@ -132,6 +132,25 @@ pub(crate) fn sync(dir: &Dir) -> io::Result<()> {
     Ok(rustix::fs::fsync(readable)?)
 }
 
+/// Syncs new files and the folder that they were made in at the same time: a file system with a journal then writes it once.
+#[cfg(unix)]
+pub(crate) fn sync_together(files: [&File; 2], dir: &Dir) -> io::Result<()> {
+    std::thread::scope(|scope| {
+        let others = files.map(|file| scope.spawn(|| file.sync_all()));
+        let synced = sync(dir);
+        let all = others.into_iter().map(|other| match other.join() {
+            Ok(synced) => synced,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        all.fold(synced, |all, one| all.and(one))
+    })
+}
+
+#[cfg(not(unix))]
+pub(crate) fn sync_together(files: [&File; 2], _dir: &Dir) -> io::Result<()> {
+    files.into_iter().try_for_each(File::sync_all)
+}
+
 /// Windows keeps entries by its own journal and syncs no folders.
 #[cfg(not(unix))]
 pub(crate) fn sync(_dir: &Dir) -> io::Result<()> {
@@ -180,6 +199,14 @@ pub(crate) fn read_facts<T: DeserializeOwned>(dir: &Dir, name: &str) -> Result<O
     serde_json::from_slice(&bytes)
         .map(Some)
         .map_err(|error| Error::PrivateFile { file: name.to_owned(), reason: error.to_string() })
+}
+
+/// Whether a file has no byte but zeros: what some file systems leave of a file that was made and not synced before the
+/// machine stopped.
+pub(crate) fn never_synced(dir: &Dir, name: &str) -> io::Result<bool> {
+    let mut bytes = Vec::new();
+    beneath::open_name(dir, OsStr::new(name))?.take(MAX_FACTS_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes.iter().all(|byte| *byte == 0))
 }
 
 /// Writes a file of facts that is there whole or not at all, and lasts when this returns.

@@ -41,7 +41,7 @@ impl Slot {
     }
 }
 
-/// A file in the private area, whole and synced.
+/// A file in the private area, whole.
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) slot: Slot,
@@ -67,6 +67,25 @@ pub(crate) fn finish(
     limit_bytes: Option<u64>,
     attributes: Attributes<'_>,
 ) -> Result<Finished, Error> {
+    let (finished, file) = draft(steps, place, slot, reader, limit_bytes, attributes)?;
+    match steps.reach(Step::SyncFile).and_then(|()| file.sync_all()) {
+        Ok(()) => Ok(finished),
+        Err(error) => {
+            let _ = finished.slot.clear();
+            Err(not_written(place, Step::SyncFile)(error))
+        }
+    }
+}
+
+/// The same without the sync.
+pub(crate) fn draft(
+    steps: &Steps,
+    place: &Place,
+    slot: Slot,
+    reader: &mut dyn Read,
+    limit_bytes: Option<u64>,
+    attributes: Attributes<'_>,
+) -> Result<(Finished, File), Error> {
     let created = steps.reach(Step::CreateFile).and_then(|()| area::create(&slot.dir, &slot.name));
     // Where it cannot be made, what has the name is somebody else's.
     let file = created.map_err(not_written(place, Step::CreateFile))?;
@@ -84,12 +103,10 @@ pub(crate) fn finish(
                 source,
             })?;
         }
-        let synced = steps.reach(Step::SyncFile).and_then(|()| file.sync_all());
-        synced.map_err(not_written(place, Step::SyncFile))?;
-        Ok((digest, size_bytes))
+        Ok((file, digest, size_bytes))
     });
     match written {
-        Ok((digest, size_bytes)) => Ok(Finished { slot, digest, size_bytes }),
+        Ok((file, digest, size_bytes)) => Ok((Finished { slot, digest, size_bytes }, file)),
         Err(error) => {
             // What is left is swept up when the workspace is opened the next time.
             let _ = slot.clear();
@@ -126,9 +143,11 @@ fn write(
     }
 }
 
-/// Gives a new file the owner, the group, the extended attributes and the mode of the old one, or refuses.
-pub(crate) fn keep_attributes(place: &Place, file: &File, old: &Seen) -> Result<(), Error> {
+/// Gives a new file the owner, the group, the extended attributes and the mode of the old one, or refuses. Says whether it
+/// had others.
+pub(crate) fn keep_attributes(place: &Place, file: &File, old: &Seen) -> Result<bool, Error> {
     let cannot = |what| move |source| Error::CannotKeep { path: place.shown(), what, source };
+    let mut changed = false;
     #[cfg(unix)]
     {
         use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -136,19 +155,26 @@ pub(crate) fn keep_attributes(place: &Place, file: &File, old: &Seen) -> Result<
         if (new.uid(), new.gid()) != (old.metadata.uid(), old.metadata.gid()) {
             std::os::unix::fs::fchown(file, Some(old.metadata.uid()), Some(old.metadata.gid()))
                 .map_err(cannot("owner"))?;
+            changed = true;
         }
         #[cfg(any(target_os = "linux", target_os = "macos"))]
-        attributes::copy(&old.file, file).map_err(cannot("extended attributes"))?;
+        {
+            changed |= attributes::copy(&old.file, file).map_err(cannot("extended attributes"))?;
+        }
         // After the owner: a change of owner takes the set-user-id bit away.
         let mode = old.metadata.mode() & 0o7777;
         let now = file.metadata().map_err(cannot("mode"))?.mode() & 0o7777;
         if now != mode {
             file.set_permissions(std::fs::Permissions::from_mode(mode)).map_err(cannot("mode"))?;
+            changed = true;
         }
     }
     #[cfg(not(unix))]
-    file.set_permissions(old.metadata.permissions()).map_err(cannot("permissions"))?;
-    Ok(())
+    if file.metadata().map_err(cannot("permissions"))?.permissions() != old.metadata.permissions() {
+        file.set_permissions(old.metadata.permissions()).map_err(cannot("permissions"))?;
+        changed = true;
+    }
+    Ok(changed)
 }
 
 /// Lets whoever may read a file execute it too, or nobody. Git keeps no more of a mode than that.
@@ -183,39 +209,57 @@ pub(crate) fn is_executable(_metadata: &std::fs::Metadata) -> Option<bool> {
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 mod attributes {
+    use std::ffi::CString;
     use std::fs::File;
     use std::io;
 
-    use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fsetxattr};
+    use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
     use rustix::io::Errno;
 
     /// Names and values are at most 64 KiB each on Linux (xattr(7)).
     const MAX_BYTES: usize = 64 * 1024;
 
-    /// Copies what users and access lists keep there. The attributes of the system's own security follow the new file.
-    pub(super) fn copy(old: &File, new: &File) -> io::Result<()> {
-        let mut names = vec![0_u8; MAX_BYTES];
-        let length = match flistxattr(old, &mut names) {
-            Ok(0) | Err(Errno::NOTSUP) => return Ok(()),
-            listed => listed?,
-        };
-        let mut value = vec![0_u8; MAX_BYTES];
-        for name in names.get(..length).unwrap_or_default().split(|byte| *byte == 0) {
-            let is_kept = name.starts_with(b"user.")
-                || name.starts_with(b"system.posix_acl_")
-                || name.starts_with(b"com.apple.");
-            if !is_kept {
-                continue;
-            }
-            match fgetxattr(old, name, &mut value) {
-                Err(Errno::NODATA) => {}
-                read => {
-                    let read = read?;
-                    fsetxattr(new, name, value.get(..read).unwrap_or_default(), XattrFlags::empty())?;
-                }
+    /// Copies what users and access lists keep there, and takes away what only the new file has. The attributes of the
+    /// system's own security follow the new file. Says whether there was anything to do.
+    pub(super) fn copy(old: &File, new: &File) -> io::Result<bool> {
+        let (wanted, found) = (names(old)?, names(new)?);
+        let (mut value, mut known) = (vec![0_u8; MAX_BYTES], vec![0_u8; MAX_BYTES]);
+        let mut changed = false;
+        for name in &wanted {
+            let read = match fgetxattr(old, name, &mut value) {
+                Err(Errno::NODATA) => continue,
+                read => read?,
+            };
+            let value = value.get(..read).unwrap_or_default();
+            let is_there = match fgetxattr(new, name, &mut known) {
+                Err(Errno::NODATA) => false,
+                read => known.get(..read?).unwrap_or_default() == value,
+            };
+            if !is_there {
+                fsetxattr(new, name, value, XattrFlags::empty())?;
+                changed = true;
             }
         }
-        Ok(())
+        for name in found.iter().filter(|name| !wanted.contains(name)) {
+            fremovexattr(new, name)?;
+            changed = true;
+        }
+        Ok(changed)
+    }
+
+    fn names(file: &File) -> io::Result<Vec<CString>> {
+        let mut names = vec![0_u8; MAX_BYTES];
+        let length = match flistxattr(file, &mut names) {
+            Ok(0) | Err(Errno::NOTSUP) => return Ok(Vec::new()),
+            listed => listed?,
+        };
+        let names = names.get(..length).unwrap_or_default().split(|byte| *byte == 0);
+        let is_kept = |name: &&[u8]| {
+            name.starts_with(b"user.")
+                || name.starts_with(b"system.posix_acl_")
+                || name.starts_with(b"com.apple.")
+        };
+        Ok(names.filter(is_kept).filter_map(|name| CString::new(name).ok()).collect())
     }
 }
 

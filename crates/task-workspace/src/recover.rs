@@ -270,6 +270,11 @@ fn sweep(workspace: &TaskWorkspace, area: &Area) -> Result<(), Error> {
             }
             continue;
         };
+        if area::never_synced(&staged, name).map_err(unusable("sweeping up"))? {
+            // Whoever staged it was never told so: the machine stopped before.
+            swept(area::remove(&staged, name).and_then(|()| area::remove(&staged, id)))?;
+            continue;
+        }
         let Some(candidate) = area::read_facts::<Candidate>(&staged, name)? else { continue };
         if was_promoted(workspace, &staged, &candidate)? {
             let slot = Slot {

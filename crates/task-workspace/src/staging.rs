@@ -1,6 +1,7 @@
 //! Staging: bytes that wait for their promotion in the private area, on the target's file system.
 
 use std::fmt;
+use std::fs::File;
 use std::io::{self, Read as _};
 
 use briefing_core::Digest;
@@ -10,7 +11,7 @@ use crate::area::{self, Area, STAGED, unusable};
 use crate::error::Error;
 use crate::hold::Hold;
 use crate::options::names_a_file;
-use crate::place::Place;
+use crate::place::{Place, Seen};
 use crate::put::{self, Attributes, Finished, Slot, not_written};
 use crate::steps::Step;
 use crate::target::TargetState;
@@ -115,12 +116,13 @@ impl TaskWorkspace {
         let hold = self.hold()?;
         hold.check_promotion(target)?;
         let place = hold.place(target)?;
-        let target_state = place.state()?;
+        let seen = place.see()?;
+        let target_state = TargetState::from(seen.as_ref().map(|seen| seen.digest));
         if target_state == TargetState::Absent {
             place.check_collision()?;
         }
         self.rules().grow(target, 0, bytes.len() as u64)?;
-        let staged = hold.stage(&place, bytes, target_state);
+        let staged = hold.stage(&place, bytes, seen.as_ref());
         if staged.is_err() {
             self.rules().shrink(0, bytes.len() as u64);
         }
@@ -275,38 +277,55 @@ impl Hold<'_> {
     }
 
     /// Writes bytes and facts, syncs both and their folder, and reads the bytes back.
-    fn stage(&self, place: &Place, bytes: &[u8], target_state: TargetState) -> Result<Candidate, Error> {
+    fn stage(&self, place: &Place, bytes: &[u8], seen: Option<&Seen>) -> Result<Candidate, Error> {
         let (dir, id) = self.free_id(STAGED, "candidate")?;
         let id = CandidateId(id);
         let slot = Slot { dir, folder: STAGED, name: id.as_str().to_owned() };
-        let finished = put::finish(self.steps(), place, slot, &mut &*bytes, None, Attributes::default())?;
+        let (finished, file) =
+            put::draft(self.steps(), place, slot, &mut &*bytes, None, Attributes::default())?;
+        if let Some(seen) = seen {
+            // The promotion sees to it, and has less to do where it is done already.
+            let _ = put::keep_attributes(place, &file, seen);
+        }
         let candidate = Candidate {
             schema: SCHEMA.to_owned(),
             id,
             target: place.path.clone(),
             digest: finished.digest,
             size_bytes: finished.size_bytes,
-            target_state,
+            target_state: seen.map(|seen| seen.digest).into(),
             staged_unix_millis: self.workspace.environment().now_unix_millis(),
         };
-        let kept = self.write_candidate_facts(place, &finished.slot, &candidate);
+        let kept = self.keep_candidate(place, &finished.slot, &file, &candidate);
         if kept.is_err() {
-            let _ = area::remove(&finished.slot.dir, &facts_name(&finished.slot.name));
+            let facts = facts_name(&finished.slot.name);
+            let _ = area::remove(&finished.slot.dir, &format!("{facts}.new"));
+            let _ = area::remove(&finished.slot.dir, &facts);
             let _ = finished.slot.clear();
         }
         kept.map(|()| candidate)
     }
 
-    fn write_candidate_facts(&self, place: &Place, slot: &Slot, candidate: &Candidate) -> Result<(), Error> {
+    /// Writes the facts beside the bytes, syncs all, and reads the bytes back. The facts appear whole.
+    fn keep_candidate(
+        &self,
+        place: &Place,
+        slot: &Slot,
+        bytes: &File,
+        candidate: &Candidate,
+    ) -> Result<(), Error> {
         let steps = self.steps();
-        // The id is fresh, so nobody reads the file before it is whole: it needs no draft.
+        let name = facts_name(&slot.name);
+        let draft = format!("{name}.new");
         let written = steps.reach(Step::WriteFacts).and_then(|()| {
-            let mut file = area::create(&slot.dir, &facts_name(&slot.name))?;
-            area::write_json(&mut file, candidate)?;
-            file.sync_all()
+            let mut facts = area::create(&slot.dir, &draft)?;
+            area::write_json(&mut facts, candidate)?;
+            slot.dir.rename(&draft, &slot.dir, &name).map(|()| facts)
         });
-        written.map_err(not_written(place, Step::WriteFacts))?;
-        let synced = steps.reach(Step::SyncStaged).and_then(|()| area::sync(&slot.dir));
+        let facts = written.map_err(not_written(place, Step::WriteFacts))?;
+        steps.reach(Step::SyncFile).map_err(not_written(place, Step::SyncFile))?;
+        let synced =
+            steps.reach(Step::SyncStaged).and_then(|()| area::sync_together([bytes, &facts], &slot.dir));
         synced.map_err(not_written(place, Step::SyncStaged))?;
         let read = steps.reach(Step::ReadStaged).and_then(|()| put::digest_in(&slot.dir, &slot.name));
         let read = read.map_err(not_written(place, Step::ReadStaged))?;
@@ -349,7 +368,9 @@ impl Hold<'_> {
         self.steps().reach(Step::KeepAttributes).map_err(&failed)?;
         let slot = &finished.slot;
         let file = crate::beneath::open_name(&slot.dir, slot.name.as_ref()).map_err(&failed)?;
-        put::keep_attributes(&change.place, &file, seen)?;
+        if !put::keep_attributes(&change.place, &file, seen)? {
+            return Ok(());
+        }
         let synced = self.steps().reach(Step::SyncFile).and_then(|()| file.sync_all());
         synced.map_err(not_written(&change.place, Step::SyncFile))
     }

@@ -18,11 +18,11 @@ pub enum Step {
     WriteBytes,
     /// It gets the owner, the mode and the attributes of the file that it replaces.
     KeepAttributes,
-    /// It is synced to the disk.
-    SyncFile,
     /// The facts of a candidate are written beside it.
     WriteFacts,
-    /// The folder of candidates is synced.
+    /// It is synced to the disk.
+    SyncFile,
+    /// A candidate's bytes and facts and the folder of candidates are synced, all at the same time.
     SyncStaged,
     /// What was staged is read back.
     ReadStaged,

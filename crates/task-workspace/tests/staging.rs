@@ -234,3 +234,39 @@ fn a_target_on_another_file_system_is_refused_and_left_whole() {
     assert_eq!([promoted, written, moved], ["workspace.other_file_system"; 3]);
     assert_eq!((old, kept), (b"old".to_vec(), b"new".to_vec()));
 }
+
+#[test]
+fn what_a_stopped_machine_left_of_a_staging_is_swept_and_other_candidates_stay() {
+    let tree = Tree::new(&[]);
+    let staged = tree.read_write().stage(&path("a.txt"), "kept").unwrap();
+    for (id, facts) in [("candidate-empty", &b""[..]), ("candidate-zeros", &[0; 64])] {
+        tree.put(format!(".briefing/workspace/staged/{id}"), "torn");
+        tree.put(format!(".briefing/workspace/staged/{id}.json"), facts);
+    }
+    let workspace = tree.read_write();
+    assert_eq!(workspace.candidates().unwrap(), std::slice::from_ref(&staged));
+    assert_eq!(workspace.read_candidate(&staged.id).unwrap(), b"kept");
+    assert_eq!(std::fs::read_dir(tree.path(".briefing/workspace/staged")).unwrap().count(), 2);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_promotion_leaves_exactly_the_attributes_that_the_target_has_by_then() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let tree = Tree::new(&[("a.sh", b"old")]);
+    let (target, flags) = (tree.path("a.sh"), rustix::fs::XattrFlags::empty());
+    let set = |name: &str, value: &[u8]| rustix::fs::setxattr(&target, name, value, flags);
+    if set("user.first", b"1").is_err() {
+        return;
+    }
+    let workspace = tree.read_write();
+    let candidate = workspace.stage(&path("a.sh"), "new").unwrap();
+    rustix::fs::removexattr(&target, "user.first").unwrap();
+    set("user.second", b"2").unwrap();
+    std::fs::set_permissions(&target, std::fs::Permissions::from_mode(0o751)).unwrap();
+    workspace.promote(&candidate, candidate.target_state).unwrap();
+    let mut names = [0_u8; 256];
+    let length = rustix::fs::listxattr(&target, &mut names).unwrap();
+    assert_eq!(&names[..length], b"user.second\0");
+    assert_eq!(std::fs::metadata(&target).unwrap().permissions().mode() & 0o7777, 0o751);
+}
