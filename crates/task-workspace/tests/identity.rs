@@ -63,6 +63,20 @@ fn the_locator_stays_with_the_file_and_the_version_with_its_bytes() {
 }
 
 #[test]
+fn a_file_that_a_patch_moves_takes_its_locator_along() {
+    let tree = Tree::new(&[("a.txt", b"old\n")]);
+    let workspace = tree.read_write();
+    let file = workspace.file_ref(&path("a.txt")).unwrap();
+    let away =
+        "diff --git a/a.txt b/sub/c.txt\nsimilarity index 100%\nrename from a.txt\nrename to sub/c.txt\n";
+    workspace.apply_patch(away, None).unwrap();
+    assert_eq!(workspace.locator(&path("sub/c.txt")).unwrap(), file.locator);
+    assert_eq!(workspace.resolve(&file).unwrap(), path("sub/c.txt"));
+    workspace.write(&path("a.txt"), "old\n", None).unwrap();
+    assert_ne!(workspace.locator(&path("a.txt")).unwrap(), file.locator, "what comes later is another file");
+}
+
+#[test]
 fn a_move_that_a_crash_cut_short_is_no_move() {
     use std::io::Write as _;
     let tree = Tree::new(&[("a.txt", b"a"), ("b.txt", b"b")]);

@@ -24,7 +24,7 @@
 //! | a page that was exactly full claimed that there was more | `a_page_that_is_exactly_full_is_the_last` |
 //! | what an execution wrote could not be reached once a file came to its path | `writing.rs::a_read_only_workspace_keeps_new_files_apart_and_never_changes_an_old_one`, `a_file_at_the_same_path_does_not_hide_what_the_execution_wrote` |
 //! | each execution had a source id, and so an index, of its own | `the_source_of_every_execution_has_the_same_id_and_revision` |
-//! | a crash made ids be given twice | `ids_are_not_given_again_after_a_crash`, `ids_that_an_environment_repeats_take_nothing_away`; `identity.rs::a_move_that_a_crash_cut_short_is_no_move` |
+//! | a crash made ids be given twice | `fresh_ids.rs::ids_are_not_given_again_after_a_crash`, `fresh_ids.rs::ids_that_an_environment_repeats_take_nothing_away`; `identity.rs::a_move_that_a_crash_cut_short_is_no_move` |
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -35,7 +35,7 @@
 
 mod common;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::process::Command;
@@ -45,12 +45,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use briefing_context_reader::ContextReading;
 use briefing_core::{
     Completeness, ContextBinding, ContextConsumer, ContextReadIntent, ContextSource as _, ReadRequest,
-    SeededEnvironment, SourceErrorKind, SourceRef,
+    SourceErrorKind, SourceRef,
 };
 use briefing_task_context::TaskContext;
 use briefing_task_workspace::{
-    Edit, Error, ExecutionId, GrepRequest, ListRequest, SearchRequest, Step, StepHook, TargetState,
-    TaskWorkspace, TextWindow, WorkspaceOptions, WorkspacePath, WorkspaceSourceOptions,
+    Edit, Error, ExecutionId, GrepRequest, ListRequest, SearchRequest, StepHook, TargetState, TaskWorkspace,
+    TextWindow, WorkspaceOptions, WorkspacePath, WorkspaceSourceOptions,
 };
 use common::{Tree, list, path, read, text};
 
@@ -224,20 +224,6 @@ fn a_delivery_is_protected_from_edits_and_patches_of_every_handle() {
 }
 
 #[test]
-fn a_file_that_a_patch_moves_takes_its_locator_along() {
-    let tree = Tree::new(&[("a.txt", b"old\n")]);
-    let workspace = tree.read_write();
-    let file = workspace.file_ref(&path("a.txt")).unwrap();
-    let away =
-        "diff --git a/a.txt b/sub/c.txt\nsimilarity index 100%\nrename from a.txt\nrename to sub/c.txt\n";
-    workspace.apply_patch(away, None).unwrap();
-    assert_eq!(workspace.locator(&path("sub/c.txt")).unwrap(), file.locator);
-    assert_eq!(workspace.resolve(&file).unwrap(), path("sub/c.txt"));
-    workspace.write(&path("a.txt"), "old\n", None).unwrap();
-    assert_ne!(workspace.locator(&path("a.txt")).unwrap(), file.locator, "what comes later is another file");
-}
-
-#[test]
 fn no_glob_lists_a_name_outside() {
     let tree =
         Tree::new(&[("outside/secret.txt", b"canary"), ("root/a.txt", b"a"), ("root/sub/b.txt", b"b")]);
@@ -351,46 +337,11 @@ async fn windows_of_any_width_join_to_the_text() {
     );
 }
 
-/// A process of its own that does one of [`the_program`]'s parts.
-fn program(part: &str, root: &Path, stop_at: usize) -> bool {
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "the_program", "--test-threads=1", "--nocapture"])
-        .env("DEFECT_PART", part)
-        .env("DEFECT_ROOT", root)
-        .env("DEFECT_STOP_AT", stop_at.to_string())
-        .output()
-        .unwrap();
-    let text =
-        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() || output.status.code().is_none(), "{text}");
-    output.status.success()
-}
-
+#[cfg(target_os = "linux")]
 #[test]
-fn the_program() {
-    let (Ok(part), Some(root)) = (std::env::var("DEFECT_PART"), std::env::var_os("DEFECT_ROOT")) else {
-        return;
-    };
-    let stop_at: usize = std::env::var("DEFECT_STOP_AT").unwrap().parse().unwrap();
-    match part.as_str() {
-        "revision" => count_bytes_read(Path::new(&root)),
-        "ids" => {
-            let reached = AtomicUsize::new(0);
-            let hook: StepHook = Arc::new(move |_: Step| {
-                if reached.fetch_add(1, Ordering::SeqCst) + 1 == stop_at {
-                    let _ = Command::new("kill").arg("-9").arg(std::process::id().to_string()).status();
-                    std::thread::park();
-                }
-                Ok(())
-            });
-            let options = WorkspaceOptions::read_write().on_step(hook);
-            let workspace = TaskWorkspace::open_with(&root, options).unwrap();
-            let first = workspace.stage(&path("a.txt"), "one").unwrap();
-            workspace.stage(&path("b.txt"), "two").unwrap();
-            workspace.promote(&first, first.target_state).unwrap();
-            workspace.open_delivery(&[path("c.txt")]).unwrap();
-        }
-        other => panic!("no part {other}"),
+fn the_program_that_asks_for_revisions() {
+    if let Some(root) = std::env::var_os("REVISIONS_ROOT") {
+        count_bytes_read(Path::new(&root));
     }
 }
 
@@ -419,16 +370,20 @@ fn count_bytes_read(root: &Path) {
     });
 }
 
-#[cfg(not(target_os = "linux"))]
-fn count_bytes_read(_: &Path) {}
-
+#[cfg(target_os = "linux")]
 #[test]
 fn a_revision_is_told_without_reading_the_files() {
     let tree = Tree::new(&[(".gitignore", b"*.log\n")]);
     for number in 0..200 {
         tree.put(format!("f{}/{number}.txt", number % 10), "pump ".repeat(20_000));
     }
-    assert!(program("revision", tree.0.path(), 0));
+    // What a process reads is counted for all its threads, so that it has to be one of its own.
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "the_program_that_asks_for_revisions", "--test-threads=1", "--nocapture"])
+        .env("REVISIONS_ROOT", tree.0.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[tokio::test]
@@ -642,83 +597,4 @@ async fn the_source_of_every_execution_has_the_same_id_and_revision() {
     let source = mine.source(WorkspaceSourceOptions::new()).unwrap();
     assert_ne!(source.revision().await.unwrap(), sources[1].revision().await.unwrap());
     assert_eq!(source.source_id(), sources[1].source_id());
-}
-
-/// Every id that the private area holds.
-fn ids_in(tree: &Tree) -> BTreeMap<String, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    for folder in ["staged", "journal", "deliveries", "kept"] {
-        let Ok(entries) = std::fs::read_dir(tree.path(".briefing/workspace").join(folder)) else { continue };
-        for entry in entries {
-            let entry = entry.unwrap();
-            let name = format!("{folder}/{}", entry.file_name().to_string_lossy());
-            found.insert(name, std::fs::read(entry.path()).unwrap());
-        }
-    }
-    found
-}
-
-#[test]
-fn ids_are_not_given_again_after_a_crash() {
-    let mut killed = 0;
-    for stop_at in 1.. {
-        let tree = Tree::new(&[("a.txt", b"a"), ("b.txt", b"b")]);
-        let finished = program("ids", tree.0.path(), stop_at);
-        let seen = ids_in(&tree);
-        let workspace = tree.read_write();
-        let known: BTreeSet<_> = workspace.candidates().unwrap().into_iter().map(|it| it.id).collect();
-        let fresh = workspace.stage(&path("d.txt"), "three").unwrap();
-        assert!(!known.contains(&fresh.id));
-        let name = format!("staged/{}", fresh.id);
-        assert!(
-            !seen.contains_key(&name) && !seen.contains_key(&format!("{name}.json")),
-            "{name} at {stop_at}"
-        );
-        for id in known {
-            workspace.read_candidate(&id).unwrap_or_else(|error| panic!("{id} at {stop_at}: {error}"));
-        }
-        if finished {
-            break;
-        }
-        killed += 1;
-    }
-    assert!(killed > 8, "{killed}");
-}
-
-#[test]
-fn ids_that_an_environment_repeats_take_nothing_away() {
-    let tree = Tree::new(&[("a.txt", b"a"), ("b.txt", b"b"), ("c.txt", b"c")]);
-    let outside = Tree::new(&[]);
-    // Each opening counts its ids from the start again, as a replay does.
-    let open = || {
-        let options = WorkspaceOptions::read_write().environment(Arc::new(SeededEnvironment::new(7, 1_000)));
-        TaskWorkspace::open_with(tree.0.path(), options).unwrap()
-    };
-    let mut candidates = Vec::new();
-    let mut deliveries = BTreeSet::new();
-    for (round, target) in ["a.txt", "b.txt", "c.txt", "new.txt"].into_iter().enumerate() {
-        let workspace = open();
-        candidates.push((workspace.stage(&path(target), format!("round {round}")).unwrap(), round));
-        deliveries.insert(workspace.open_delivery(&[path(&format!("out/{target}"))]).unwrap().id);
-        for (candidate, round) in &candidates {
-            let bytes = workspace.read_candidate(&candidate.id).unwrap();
-            assert_eq!(bytes, format!("round {round}").into_bytes(), "{}", candidate.id);
-        }
-        assert_eq!(workspace.deliveries().unwrap().len(), round + 1, "no delivery takes another's place");
-        workspace.write(&path("plain.txt"), format!("{round}"), None).unwrap();
-        let old = workspace.workspace_id().unwrap();
-        assert_ne!(workspace.reidentify().unwrap(), old);
-    }
-    assert_eq!(deliveries.len(), 4);
-    let unit: Vec<_> = candidates.iter().map(|(candidate, _)| (candidate, candidate.target_state)).collect();
-    open().promote_all(&unit).unwrap();
-    assert_eq!(tree.bytes("new.txt"), b"round 3");
-    // What somebody else has under the name of a draft stays.
-    for number in 1..9 {
-        outside.put(format!(".briefing-7-{number}"), "theirs");
-    }
-    let before = outside.everything();
-    let refused = open().export_file(&path("a.txt"), outside.0.path());
-    assert!(matches!(refused, Err(Error::NotWritten { step: Step::CreateFile, .. })), "{refused:?}");
-    assert_eq!(outside.everything(), before);
 }
