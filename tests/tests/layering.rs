@@ -15,9 +15,19 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("briefing-context-reader", &["core", "task-context", "tokens"]),
     ("briefing-task-workspace", &["core", "formats"]),
     ("briefing-record-store", &["analysis", "core", "formats"]),
+    ("briefing-model-http", &["core"]),
     (
         "briefing",
-        &["context-reader", "core", "formats", "record-store", "task-context", "task-workspace", "tokens"],
+        &[
+            "context-reader",
+            "core",
+            "formats",
+            "model-http",
+            "record-store",
+            "task-context",
+            "task-workspace",
+            "tokens",
+        ],
     ),
     ("briefing-cli", &[""]),
 ];
@@ -40,6 +50,7 @@ const ENGINES: &[(&str, &str)] = &[
     ("csv", "briefing-task-workspace"),
     ("similar", "briefing-task-workspace"),
     ("rusqlite", "briefing-record-store"),
+    ("reqwest", "briefing-model-http"),
     ("clap", "briefing-cli"),
 ];
 

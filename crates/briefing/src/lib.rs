@@ -34,6 +34,8 @@
 pub use briefing_context_reader as context_reader;
 pub use briefing_core as core;
 pub use briefing_formats as formats;
+#[cfg(feature = "openai")]
+pub use briefing_model_http as model_http;
 pub use briefing_record_store as record_store;
 pub use briefing_task_context as task_context;
 pub use briefing_task_workspace as task_workspace;
