@@ -1,4 +1,4 @@
-//! [`ModelRequest`](briefing_core::ModelRequest) over HTTP: any server that speaks the chat completions protocol of OpenAI,
+//! [`ModelRequest`] over HTTP: any server that speaks the chat completions protocol of OpenAI,
 //! which most hosted and local servers do.
 //!
 //! A request is one question with one JSON answer; nothing is streamed. An attempt that met a busy or broken server, a lost
