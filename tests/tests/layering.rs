@@ -15,9 +15,19 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("briefing-context-reader", &["core", "task-context", "tokens"]),
     ("briefing-task-workspace", &["core", "formats"]),
     ("briefing-record-store", &["analysis", "core", "formats"]),
+    ("briefing-skill-library", &["core", "formats"]),
     (
         "briefing",
-        &["context-reader", "core", "formats", "record-store", "task-context", "task-workspace", "tokens"],
+        &[
+            "context-reader",
+            "core",
+            "formats",
+            "record-store",
+            "skill-library",
+            "task-context",
+            "task-workspace",
+            "tokens",
+        ],
     ),
     ("briefing-cli", &[""]),
 ];
@@ -40,6 +50,7 @@ const ENGINES: &[(&str, &str)] = &[
     ("csv", "briefing-task-workspace"),
     ("similar", "briefing-task-workspace"),
     ("rusqlite", "briefing-record-store"),
+    ("serde-saphyr", "briefing-skill-library"),
     ("clap", "briefing-cli"),
 ];
 

@@ -35,6 +35,7 @@ pub use briefing_context_reader as context_reader;
 pub use briefing_core as core;
 pub use briefing_formats as formats;
 pub use briefing_record_store as record_store;
+pub use briefing_skill_library as skill_library;
 pub use briefing_task_context as task_context;
 pub use briefing_task_workspace as task_workspace;
 pub use briefing_tokens as tokens;
@@ -52,6 +53,9 @@ pub mod prelude {
     pub use briefing_record_store::{
         NewMemory, NewRecord, Recall, RecordFilter, RecordSourceOptions, RecordStore,
         RecordStoreContextSource, SearchRequest, SessionMemory, SessionMemoryContextSource, StoreMode,
+    };
+    pub use briefing_skill_library::{
+        InstallOptions, SkillBinding, SkillLibrary, SkillRevisionRef, SkillSourceOptions,
     };
     pub use briefing_task_context::{IndexConfig, IndexStrategy, TaskContext};
     pub use briefing_task_workspace::{

@@ -108,19 +108,20 @@ impl SkillLibrary {
     /// [`Error::Change`].
     pub fn remove(&self, revision_ref: &SkillRevisionRef) -> Result<bool, Error> {
         let place = self.area.place(revision_ref);
-        if !is_folder(&place) {
+        if !is_folder(self.area.root()) {
             return Ok(false);
         }
         let _lock = self.begin()?;
         if !is_folder(&place) {
+            // Whoever took it away may have been stopped before that would last.
+            self.sync_place(&place)?;
             return Ok(false);
         }
         let away = self.take_away(&place)?;
-        let above = self.area.revisions_of(revision_ref);
-        self.step(Step::SyncPlace, &above, area::sync_folder)?;
+        self.sync_place(&place)?;
         self.step(Step::CleanUp, &away, area::remove_all)?;
         // Other revisions of the skill keep its folder.
-        let _ = fs::remove_dir(above);
+        let _ = fs::remove_dir(self.area.revisions_of(revision_ref));
         Ok(true)
     }
 
@@ -143,6 +144,8 @@ impl SkillLibrary {
             if before != Some(facts) {
                 self.write_facts(&revision_ref, facts)?;
             }
+            // Whoever put it there may have been stopped before that would last.
+            self.sync_place(&place)?;
         } else {
             let draft = self.area.tmp().join(self.environment.new_id("draft"));
             let placed = self.write_draft(&draft, &package, facts).and_then(|()| {
@@ -204,7 +207,14 @@ impl SkillLibrary {
             area::make_folders(above)?;
             fs::rename(draft, place)
         })?;
-        self.step(Step::SyncPlace, above, area::sync_folder)
+        self.sync_place(place)
+    }
+
+    /// Makes it last that a revision is in its place, or is not, and that the folders above it are there.
+    fn sync_place(&self, place: &Path) -> Result<(), Error> {
+        let above = place.ancestors().skip(1).take(4);
+        let mut present = above.filter(|folder| is_folder(folder));
+        self.step(Step::SyncPlace, place, |_| present.try_for_each(area::sync_folder))
     }
 
     fn write_facts(&self, revision_ref: &SkillRevisionRef, facts: Facts) -> Result<(), Error> {

@@ -248,9 +248,18 @@ impl SkillLibrary {
         let Some(file) = manifest.find(path) else {
             return Err(Error::NoSuchFile { revision_ref: revision_ref.clone(), path: path.to_owned() });
         };
+        self.file_bytes(revision_ref, file)
+    }
+
+    /// The bytes of a file that a proven manifest lists.
+    pub(crate) fn file_bytes(
+        &self,
+        revision_ref: &SkillRevisionRef,
+        file: &SkillFile,
+    ) -> Result<Vec<u8>, Error> {
         self.checked(revision_ref, file).map_err(|reason| Error::Tampered {
             revision_ref: revision_ref.clone(),
-            path: path.to_owned(),
+            path: file.path.clone(),
             reason: reason.to_string(),
         })
     }

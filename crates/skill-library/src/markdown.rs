@@ -8,6 +8,10 @@ use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 /// The longest trail of titles, in chars.
 pub(crate) const MAX_TITLE_CHARS: usize = 120;
 
+/// How many headings part a text. Those after them stand in the last section, so that a text of nothing but headings does not
+/// become as many descriptors.
+const MAX_HEADINGS: usize = 2_000;
+
 /// What the text before the first heading is called.
 pub(crate) const PREAMBLE: &str = "Preamble";
 
@@ -40,7 +44,8 @@ struct Heading {
 /// The sections of `text` from byte `from` on. They follow one another without a gap; a preamble of white space alone is a
 /// part of the first section. A text without headings has none. Headings inside of quotes and lists part nothing.
 pub(crate) fn sections(text: &str, from: usize) -> Vec<Section> {
-    let headings = headings(text, from);
+    let mut headings = headings(text, from);
+    headings.truncate(MAX_HEADINGS);
     let mut starts: Vec<(usize, Option<&Heading>)> = Vec::with_capacity(headings.len() + 1);
     let first = headings.first().map_or(text.len(), |heading| heading.bytes.start);
     if text.get(from..first).is_some_and(|before| !before.trim().is_empty()) && !headings.is_empty() {
@@ -64,7 +69,7 @@ pub(crate) fn sections(text: &str, from: usize) -> Vec<Section> {
             Some(heading) => {
                 number += 1;
                 open.retain(|(level, _)| *level < heading.level);
-                open.push((heading.level, heading.text.clone()));
+                open.push((heading.level, cut(&heading.text, MAX_TITLE_CHARS)));
                 (heading.level, heading.text.clone())
             }
         };
@@ -256,6 +261,15 @@ mod tests {
         assert_eq!(titles(text), expected);
         assert!(titles("no heading\n").is_empty());
         assert_eq!(titles("\n\n# Only\n")[0].0, 1);
+    }
+
+    #[test]
+    fn a_text_of_nothing_but_headings_has_a_bounded_number_of_sections() {
+        let text = format!("# {}\n{}", "long ".repeat(50_000), "## x\n".repeat(50_000));
+        let found = sections(&text, 0);
+        assert_eq!(found.len(), MAX_HEADINGS);
+        assert_eq!(found.iter().map(|section| section.chars).sum::<usize>(), text.chars().count());
+        assert!(found.iter().all(|section| section.trail.chars().count() <= MAX_TITLE_CHARS));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 mod common;
 
-use briefing_core::{ContextSource, ReadRequest, Representation, SourceErrorKind};
+use briefing_core::{ContextSource, ProjectionProfile, ReadRequest, Representation, SourceErrorKind};
 use briefing_skill_library::{Error, InstallOptions, InstallOutcome, ProblemKind, TextWindow};
 use common::{Home, install_pump, list, pump_files, read, required, source_ref};
 
@@ -127,7 +127,7 @@ fn verification_tells_what_is_gone_added_or_no_file() {
     assert_eq!((all.revisions.len(), all.is_clean()), (1, false));
 }
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 #[test]
 fn a_link_or_a_pipe_in_place_of_a_file_is_refused_at_once() {
     let home = Home::new();
@@ -142,4 +142,29 @@ fn a_link_or_a_pipe_in_place_of_a_file_is_refused_at_once() {
     rustix::fs::mknodat(rustix::fs::CWD, &kept, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0)
         .unwrap();
     assert_eq!(library.read_bytes(&pump, "scripts/check.py").unwrap_err().code(), "skill.tampered");
+}
+
+#[tokio::test]
+async fn bytes_that_change_while_the_source_is_listed_move_its_revision_and_hide_nothing_else() {
+    let home = Home::new();
+    let library = home.library();
+    let pump = install_pump(&library);
+    let profile = ProjectionProfile::standard();
+    for (first, rest) in [(0, 100), (3, 100)] {
+        library.install_files(pump_files(), InstallOptions::trusted()).unwrap();
+        let source = required(&library, &pump);
+        let pinned = source.revision().await.unwrap();
+        let mut cursor = None;
+        if first > 0 {
+            let page = source.enumerate_descriptors(&profile, None, first).await.unwrap();
+            assert_eq!(page.source_revision(), &pinned);
+            cursor = page.next_cursor().cloned();
+        }
+        std::fs::write(home.kept(&pump, "references/seal.md"), "forged").unwrap();
+        let page = source.enumerate_descriptors(&profile, cursor.as_ref(), rest).await.unwrap();
+        assert_ne!(page.source_revision(), &pinned, "a listing of {first} and the rest");
+        let (descriptors, diagnostics) = list(&source).await;
+        assert!(descriptors.len() > 7 && descriptors[0].required && !descriptors[0].index_text.is_empty());
+        assert!(diagnostics.iter().any(|found| found.code == "skill.tampered"));
+    }
 }

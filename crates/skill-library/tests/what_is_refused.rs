@@ -93,7 +93,7 @@ fn a_folder_is_no_skill_without_its_file_or_under_another_name() {
     assert_eq!(error.code(), "skill.unreadable");
 }
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 #[test]
 fn links_and_pipes_are_refused_and_never_followed_or_waited_for() {
     use std::os::unix::fs::symlink;

@@ -31,7 +31,7 @@ pub(super) fn read_exact(
     let Form::Text { bytes, digest: content_digest, .. } = &item.form else {
         if item.form == Form::Refused {
             // It was mended meanwhile; the next revision offers it.
-            inner.forget();
+            inner.look_again();
             let message =
                 format!("{source_ref} could not be read when it was listed; it can now, at a new revision");
             return Err(SourceError::new(SourceErrorKind::Changed, message));
@@ -85,7 +85,7 @@ pub(super) fn text_of(inner: &Inner, item: &Item) -> Result<Arc<str>, SourceErro
         }
     };
     read().map_err(|error| {
-        inner.forget();
+        inner.look_again();
         SourceError::from(error)
     })
 }

@@ -6,17 +6,21 @@ mod exact;
 mod options;
 mod prepare;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use briefing_core::{
-    ContextSource, Cursor, DescriptorPage, ProjectionProfile, ReadRequest, Revision, SourceError,
-    SourceErrorKind, SourceId, SourceKind, SourceRead, SourceRecipe, SourceRef,
+    ContextSource, Cursor, DescriptorPage, ProjectionProfile, ReadRequest, Revision, SourceDescriptor,
+    SourceError, SourceErrorKind, SourceId, SourceKind, SourceRead, SourceRecipe, SourceRef,
 };
 
 pub use self::options::{SkillBinding, SkillSourceOptions};
 use self::prepare::{Form, Prepared};
 use crate::{Error, SkillLibrary, library};
+
+/// How often a page is tried anew where files change under it.
+const MAX_TRIES: usize = 3;
 
 /// Exact revisions of skills as a source of the kind `skill_library`.
 ///
@@ -68,6 +72,8 @@ struct Inner {
     source_kind: SourceKind,
     options: SkillSourceOptions,
     prepared: Mutex<Option<Arc<Prepared>>>,
+    /// A read met something else than was listed.
+    look_again: AtomicBool,
 }
 
 impl SkillSource {
@@ -96,6 +102,7 @@ impl SkillSource {
             library,
             options,
             prepared: Mutex::default(),
+            look_again: AtomicBool::new(false),
         })))
     }
 
@@ -129,33 +136,84 @@ impl SkillSource {
 }
 
 impl Inner {
-    /// What is offered, looked at once.
+    /// What is offered, as it was when it was last looked at; listings and reads refer to it.
     fn prepared(&self) -> Result<Arc<Prepared>, SourceError> {
         let mut kept = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*kept {
-            Some(prepared) => Ok(Arc::clone(prepared)),
-            None => {
-                let prepared = Arc::new(Prepared::of(self)?);
-                *kept = Some(Arc::clone(&prepared));
-                Ok(prepared)
-            }
+        self.kept_or_new(&mut kept)
+    }
+
+    /// What is offered, looked at anew where something was refused or met otherwise since.
+    fn current(&self) -> Result<Arc<Prepared>, SourceError> {
+        let mut kept = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        let refused = kept.as_ref().is_some_and(|prepared| prepared.refused);
+        if self.look_again.swap(false, Ordering::SeqCst) || refused {
+            *kept = None;
         }
+        self.kept_or_new(&mut kept)
+    }
+
+    fn kept_or_new(&self, kept: &mut Option<Arc<Prepared>>) -> Result<Arc<Prepared>, SourceError> {
+        if let Some(prepared) = kept {
+            return Ok(Arc::clone(prepared));
+        }
+        let prepared = Arc::new(Prepared::of(self)?);
+        *kept = Some(Arc::clone(&prepared));
+        Ok(prepared)
     }
 
     /// Lets the next question for the revision look again.
-    fn forget(&self) {
-        *self.prepared.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    fn look_again(&self) {
+        self.look_again.store(true, Ordering::SeqCst);
     }
 
     fn page(&self, cursor: Option<&Cursor>, limit: usize) -> Result<DescriptorPage, SourceError> {
         if limit == 0 {
             return Err(SourceError::new(SourceErrorKind::Contract, "a page of no descriptors"));
         }
-        let prepared = self.prepared()?;
-        let start = match cursor {
-            None => 0,
-            Some(cursor) => place_of(cursor, &prepared.revision)?,
-        };
+        let mut tries = 0;
+        loop {
+            let prepared = self.prepared()?;
+            let start = match cursor.map(place_of).transpose()? {
+                None => 0,
+                Some((listed, start)) if listed == prepared.revision.as_str() => start,
+                // Whoever pages on sees by its revision that the listing is another now.
+                Some(_) => return Ok(self.page_of(&prepared, Vec::new(), None)?),
+            };
+            match self.described(&prepared, start, limit) {
+                Ok(descriptors) => {
+                    let end = start + descriptors.len();
+                    let next = (end < prepared.items.len())
+                        .then(|| Cursor::new(format!("{}@{end}", prepared.revision)))
+                        .transpose()?;
+                    let page = self.page_of(&prepared, descriptors, next)?;
+                    return Ok(match cursor {
+                        None => page.with_diagnostics(prepared.diagnostics.clone()),
+                        Some(_) => page,
+                    });
+                }
+                Err(error) if tries == MAX_TRIES => return Err(error),
+                // A file is no longer what it was when it was looked at: one bad file must not hide the others.
+                Err(_) => drop(self.current()?),
+            }
+            tries += 1;
+        }
+    }
+
+    fn page_of(
+        &self,
+        prepared: &Prepared,
+        descriptors: Vec<SourceDescriptor>,
+        next: Option<Cursor>,
+    ) -> Result<DescriptorPage, briefing_core::Error> {
+        DescriptorPage::new(self.source_id.clone(), prepared.revision.clone(), descriptors, next)
+    }
+
+    fn described(
+        &self,
+        prepared: &Prepared,
+        start: usize,
+        limit: usize,
+    ) -> Result<Vec<SourceDescriptor>, SourceError> {
         let mut descriptors = Vec::new();
         // Sections follow their file, so its text is read once a page.
         let mut text: Option<((usize, &str), Arc<str>)> = None;
@@ -166,25 +224,17 @@ impl Inner {
                 text = Some((file, exact::text_of(self, item)?));
             }
             let own = text.as_ref().filter(|(known, _)| *known == file).map(|(_, text)| &**text);
-            descriptors.push(describe::descriptor(self, &prepared, item, own)?);
+            descriptors.push(describe::descriptor(self, prepared, item, own)?);
         }
-        let end = start + descriptors.len();
-        let next = (end < prepared.items.len())
-            .then(|| Cursor::new(format!("{}@{end}", prepared.revision)))
-            .transpose()?;
-        let page = DescriptorPage::new(self.source_id.clone(), prepared.revision.clone(), descriptors, next)?;
-        Ok(if cursor.is_none() { page.with_diagnostics(prepared.diagnostics.clone()) } else { page })
+        Ok(descriptors)
     }
 }
 
-fn place_of(cursor: &Cursor, revision: &Revision) -> Result<usize, SourceError> {
+/// The revision and the place that a cursor names.
+fn place_of(cursor: &Cursor) -> Result<(&str, usize), SourceError> {
     let refused = || SourceError::new(SourceErrorKind::Contract, "a cursor that this source never gave");
     let (listed, place) = cursor.as_str().rsplit_once('@').ok_or_else(refused)?;
-    if listed != revision.as_str() {
-        let message = format!("the listing of {listed} is no longer kept");
-        return Err(SourceError::new(SourceErrorKind::Changed, message));
-    }
-    place.parse().map_err(|_| refused())
+    Ok((listed, place.parse().map_err(|_| refused())?))
 }
 
 #[async_trait]
@@ -198,13 +248,7 @@ impl ContextSource for SkillSource {
     }
 
     async fn revision(&self) -> Result<Revision, SourceError> {
-        self.blocking(|inner| {
-            if inner.prepared()?.refused {
-                inner.forget();
-            }
-            Ok(inner.prepared()?.revision.clone())
-        })
-        .await
+        self.blocking(|inner| Ok(inner.current()?.revision.clone())).await
     }
 
     async fn enumerate_descriptors(

@@ -14,7 +14,7 @@ use super::options::SkillBinding;
 use crate::manifest::SkillFile;
 use crate::markdown::{Section, sections};
 use crate::package::{SECTION_MARK, SKILL_FILE, skill_text};
-use crate::{Error, FrontMatter, SkillRevision, front_matter};
+use crate::{Error, FrontMatter, front_matter};
 
 /// One descriptor to be: a file, or a section of one.
 #[derive(Debug)]
@@ -140,7 +140,7 @@ impl Look<'_> {
             Ok(revision) => revision,
             Err(error) => return self.refuse_binding(binding, &error),
         };
-        self.core(binding, &revision)?;
+        self.core(binding)?;
         for file in revision.files.iter().filter(|file| file.path != SKILL_FILE) {
             self.resource(binding, file)?;
         }
@@ -193,7 +193,7 @@ impl Look<'_> {
         })
     }
 
-    fn core(&mut self, binding: &SkillBinding, revision: &SkillRevision) -> Result<(), SourceError> {
+    fn core(&mut self, binding: &SkillBinding) -> Result<(), SourceError> {
         let read = self.inner.library.read_bytes(&binding.revision_ref, SKILL_FILE).and_then(|bytes| {
             let text = skill_text(&bytes)?.to_owned();
             let (_, from) = FrontMatter::of(&text)?;
@@ -211,8 +211,7 @@ impl Look<'_> {
                 item.total_bytes = bytes as u64;
                 if text.get(from..).is_none_or(|body| body.trim().is_empty()) {
                     let reason = "the skill has no text after its front matter";
-                    let name = revision.revision_ref.name().as_str();
-                    self.note("skill.no_instructions", Severity::Warning, binding, name, reason);
+                    self.note("skill.no_instructions", Severity::Warning, binding, SKILL_FILE, reason);
                 }
                 self.text(binding, item, &text, from, Some(from))
             }
@@ -225,7 +224,7 @@ impl Look<'_> {
             self.note("skill.hidden_not_offered", Severity::Info, binding, &file.path, "");
             return Ok(());
         }
-        let bytes = match self.inner.library.read_bytes(&binding.revision_ref, &file.path) {
+        let bytes = match self.inner.library.file_bytes(&binding.revision_ref, file) {
             Ok(bytes) => bytes,
             Err(error) => {
                 self.refuse(binding, &file.path, &error);

@@ -142,3 +142,8 @@ pub(crate) fn child_arguments() -> Option<Vec<String>> {
     let arguments = std::env::var("SKILLS_CHILD").ok()?;
     Some(arguments.split('|').map(str::to_owned).collect())
 }
+
+/// Tells whoever watches the test, or the parent of a child.
+pub(crate) fn say(text: &str) {
+    println!("{text}");
+}
