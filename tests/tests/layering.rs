@@ -16,6 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("briefing-task-workspace", &["core", "formats"]),
     ("briefing-record-store", &["analysis", "core", "formats"]),
     ("briefing-model-http", &["core"]),
+    ("briefing-skill-library", &["core", "formats"]),
     (
         "briefing",
         &[
@@ -24,6 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "formats",
             "model-http",
             "record-store",
+            "skill-library",
             "task-context",
             "task-workspace",
             "tokens",
@@ -51,6 +53,7 @@ const ENGINES: &[(&str, &str)] = &[
     ("similar", "briefing-task-workspace"),
     ("rusqlite", "briefing-record-store"),
     ("reqwest", "briefing-model-http"),
+    ("serde-saphyr", "briefing-skill-library"),
     ("clap", "briefing-cli"),
 ];
 

@@ -37,6 +37,7 @@ pub use briefing_formats as formats;
 #[cfg(feature = "openai")]
 pub use briefing_model_http as model_http;
 pub use briefing_record_store as record_store;
+pub use briefing_skill_library as skill_library;
 pub use briefing_task_context as task_context;
 pub use briefing_task_workspace as task_workspace;
 pub use briefing_tokens as tokens;
@@ -54,6 +55,9 @@ pub mod prelude {
     pub use briefing_record_store::{
         NewMemory, NewRecord, Recall, RecordFilter, RecordSourceOptions, RecordStore,
         RecordStoreContextSource, SearchRequest, SessionMemory, SessionMemoryContextSource, StoreMode,
+    };
+    pub use briefing_skill_library::{
+        InstallOptions, SkillBinding, SkillLibrary, SkillRevisionRef, SkillSourceOptions,
     };
     pub use briefing_task_context::{IndexConfig, IndexStrategy, TaskContext};
     pub use briefing_task_workspace::{
