@@ -13,6 +13,8 @@
 //! | check | [`verify`](SkillLibrary::verify), [`verify_all`](SkillLibrary::verify_all) |
 //! | offer as context | [`source`](SkillLibrary::source) |
 //!
+//! The library's own calls block; the source does its work on blocking threads.
+//!
 //! Lengths: *chars* are Unicode scalar values, *bytes* are bytes of the files as they were installed.
 //!
 //! ```

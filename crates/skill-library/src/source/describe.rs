@@ -100,7 +100,9 @@ pub(super) fn facts(inner: &Inner, prepared: &Prepared, item: &Item) -> Metadata
         }
         return facts;
     }
-    tell("total_bytes", json!(item.total_bytes));
+    if let Some(file) = &item.file {
+        tell("total_bytes", json!(file.bytes));
+    }
     if item.is_core() {
         tell("skill_part", json!("core"));
         let skill = prepared.skills.get(item.bound).and_then(Option::as_ref);

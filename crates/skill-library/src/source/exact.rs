@@ -71,7 +71,10 @@ pub(super) fn text_of(inner: &Inner, item: &Item) -> Result<Arc<str>, SourceErro
         if !inner.library.facts(revision_ref)?.trusted {
             return Err(Error::Untrusted { revision_ref: revision_ref.clone() });
         }
-        let bytes = inner.library.read_bytes(revision_ref, &item.path)?;
+        let bytes = match &item.file {
+            Some(file) => inner.library.file_bytes(revision_ref, file)?,
+            None => inner.library.read_bytes(revision_ref, &item.path)?,
+        };
         match &item.form {
             Form::Text { .. } if item.path == crate::package::SKILL_FILE => Ok(skill_text(&bytes)?.into()),
             Form::Text { .. } => {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use briefing_core::media::{MediaKind, MediaSignals};
 use briefing_core::{
@@ -24,12 +25,13 @@ pub(super) struct Item {
     pub(super) bound: usize,
     /// The path of its file within the skill.
     pub(super) path: String,
+    /// What the file must hold, by the manifest that the ref proves; `None` where there was no such manifest.
+    pub(super) file: Option<Arc<SkillFile>>,
     pub(super) role: Role,
     pub(super) required: bool,
     pub(super) form: Form,
     pub(super) kind: MediaKind,
     pub(super) media_type: Option<&'static str>,
-    pub(super) total_bytes: u64,
     /// The section, and the index of its file's item.
     pub(super) section: Option<(Section, usize)>,
     /// Whether its file's sections are items of their own.
@@ -140,7 +142,9 @@ impl Look<'_> {
             Ok(revision) => revision,
             Err(error) => return self.refuse_binding(binding, &error),
         };
-        self.core(binding)?;
+        if let Some(file) = revision.files.iter().find(|file| file.path == SKILL_FILE) {
+            self.core(binding, file)?;
+        }
         for file in revision.files.iter().filter(|file| file.path != SKILL_FILE) {
             self.resource(binding, file)?;
         }
@@ -151,11 +155,11 @@ impl Look<'_> {
     /// Still lists what is required, so that a package says that it is missing.
     fn refuse_binding(&mut self, binding: &SkillBinding, error: &Error) -> Result<(), SourceError> {
         self.refuse(binding, SKILL_FILE, error);
-        let mut core = self.item(binding, SKILL_FILE, 0)?;
+        let mut core = self.item(binding, SKILL_FILE)?;
         (core.role, core.required) = (Role::Instruction, binding.required);
         self.items.push(core);
         for path in &binding.required_resources {
-            let mut item = self.item(binding, path, 0)?;
+            let mut item = self.item(binding, path)?;
             item.required = true;
             self.items.push(item);
         }
@@ -177,38 +181,38 @@ impl Look<'_> {
     }
 
     /// An item that is refused, until somebody says better.
-    fn item(&self, binding: &SkillBinding, path: &str, total_bytes: u64) -> Result<Item, SourceError> {
+    fn item(&self, binding: &SkillBinding, path: &str) -> Result<Item, SourceError> {
         Ok(Item {
             source_ref: file_ref(binding, path)?,
             bound: self.skills.len(),
             path: path.to_owned(),
+            file: None,
             role: resource_kind(path).1,
             required: binding.required_resources.iter().any(|required| required == path),
             form: Form::Refused,
             kind: MediaKind::Unspecified,
             media_type: None,
-            total_bytes,
             section: None,
             has_sections: false,
         })
     }
 
-    fn core(&mut self, binding: &SkillBinding) -> Result<(), SourceError> {
-        let read = self.inner.library.read_bytes(&binding.revision_ref, SKILL_FILE).and_then(|bytes| {
+    fn core(&mut self, binding: &SkillBinding, file: &SkillFile) -> Result<(), SourceError> {
+        let read = self.inner.library.file_bytes(&binding.revision_ref, file).and_then(|bytes| {
             let text = skill_text(&bytes)?.to_owned();
             let (_, from) = FrontMatter::of(&text)?;
-            Ok((text, from, bytes.len()))
+            Ok((text, from))
         });
-        let mut item = self.item(binding, SKILL_FILE, 0)?;
+        let mut item = self.item(binding, SKILL_FILE)?;
         (item.role, item.required, item.kind) = (Role::Instruction, binding.required, MediaKind::Text);
+        item.file = Some(Arc::new(file.clone()));
         match read {
             Err(error) => {
                 self.refuse(binding, SKILL_FILE, &error);
                 self.items.push(item);
                 Ok(())
             }
-            Ok((text, from, bytes)) => {
-                item.total_bytes = bytes as u64;
+            Ok((text, from)) => {
                 if text.get(from..).is_none_or(|body| body.trim().is_empty()) {
                     let reason = "the skill has no text after its front matter";
                     self.note("skill.no_instructions", Severity::Warning, binding, SKILL_FILE, reason);
@@ -219,7 +223,8 @@ impl Look<'_> {
     }
 
     fn resource(&mut self, binding: &SkillBinding, file: &SkillFile) -> Result<(), SourceError> {
-        let mut item = self.item(binding, &file.path, file.bytes)?;
+        let mut item = self.item(binding, &file.path)?;
+        item.file = Some(Arc::new(file.clone()));
         if !item.required && file.path.split('/').any(|name| name.starts_with('.')) {
             self.note("skill.hidden_not_offered", Severity::Info, binding, &file.path, "");
             return Ok(());
@@ -293,12 +298,14 @@ impl Look<'_> {
         };
         item.has_sections = !parts.is_empty();
         let (whole, path, role) = (self.items.len(), item.path.clone(), item.role);
+        let file = item.file.clone();
         self.items.push(item);
         for section in parts {
             let content = text.get(section.bytes.clone()).unwrap_or_default();
-            let mut part = self.item(binding, &path, 0)?;
+            let mut part = self.item(binding, &path)?;
             let section_ref = format!("{}{SECTION_MARK}{}", part.source_ref, section.number);
             part.source_ref = SourceRef::new(section_ref)?;
+            part.file.clone_from(&file);
             (part.role, part.required, part.kind) = (role, false, MediaKind::Text);
             part.form = Form::Text {
                 bytes: section.bytes.clone(),
