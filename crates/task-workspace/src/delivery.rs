@@ -40,16 +40,25 @@ impl TaskWorkspace {
     /// # Errors
     /// [`Error::Denied`] for a target that the policy forbids, [`Error::PrivateAreaUnusable`].
     pub fn open_delivery(&self, targets: &[WorkspacePath]) -> Result<Delivery, Error> {
+        self.open_delivery_as(&self.environment().new_id("delivery"), targets)
+    }
+
+    /// Opens a delivery under an id of the caller's choice: where it is open already it gets these targets, so that a caller
+    /// who was interrupted can open it again.
+    ///
+    /// # Errors
+    /// [`Error::InvalidId`], and as [`open_delivery`](Self::open_delivery).
+    pub fn open_delivery_as(&self, id: &str, targets: &[WorkspacePath]) -> Result<Delivery, Error> {
+        let name = names_a_file("delivery", format!("{id}.json"))?;
         targets.iter().try_for_each(|target| self.rules().check_path(target))?;
         let hold = self.hold()?;
         let delivery = Delivery {
             schema: SCHEMA.to_owned(),
-            id: hold.new_id("delivery"),
+            id: id.to_owned(),
             targets: targets.to_vec(),
             opened_unix_millis: self.environment().now_unix_millis(),
         };
         let dir = hold.area.make_folder(DELIVERIES)?;
-        let name = format!("{}.json", delivery.id);
         area::write_facts(&dir, &name, &delivery).map_err(unusable("writing a delivery"))?;
         Ok(delivery)
     }

@@ -110,6 +110,21 @@ impl TaskWorkspace {
     /// [`Error::HardLinked`], [`Error::NotRegularFile`], [`Error::NameCollision`] and [`Error::ReadOnly`] for a target
     /// that could not be promoted; [`Error::NotWritten`] with the step that failed.
     pub fn stage(&self, target: &WorkspacePath, bytes: impl AsRef<[u8]>) -> Result<Candidate, Error> {
+        let id = CandidateId(self.environment().new_id("candidate"));
+        self.stage_as(id, target, bytes)
+    }
+
+    /// Stages bytes under an id that the caller chose and wrote down before, so that it knows its candidate again after a
+    /// crash. An id names one candidate and is not used twice.
+    ///
+    /// # Errors
+    /// As [`stage`](Self::stage); [`Error::NotWritten`] where a candidate with this id is staged.
+    pub fn stage_as(
+        &self,
+        id: CandidateId,
+        target: &WorkspacePath,
+        bytes: impl AsRef<[u8]>,
+    ) -> Result<Candidate, Error> {
         let bytes = bytes.as_ref();
         self.rules().check_size(target, bytes.len() as u64)?;
         let hold = self.hold()?;
@@ -120,7 +135,7 @@ impl TaskWorkspace {
             place.check_collision()?;
         }
         self.rules().grow(target, 0, bytes.len() as u64)?;
-        let staged = hold.stage(&place, bytes, target_state);
+        let staged = hold.stage(id, &place, bytes, target_state);
         if staged.is_err() {
             self.rules().shrink(0, bytes.len() as u64);
         }
@@ -275,8 +290,13 @@ impl Hold<'_> {
     }
 
     /// Writes bytes and facts, syncs both and their folder, and reads the bytes back.
-    fn stage(&self, place: &Place, bytes: &[u8], target_state: TargetState) -> Result<Candidate, Error> {
-        let id = CandidateId(self.new_id("candidate"));
+    fn stage(
+        &self,
+        id: CandidateId,
+        place: &Place,
+        bytes: &[u8],
+        target_state: TargetState,
+    ) -> Result<Candidate, Error> {
         let slot = self.candidate_slot(&id)?;
         let finished = put::finish(self.steps(), place, slot, &mut &*bytes, None, None)?;
         let candidate = Candidate {
