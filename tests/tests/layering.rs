@@ -15,9 +15,19 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("briefing-context-reader", &["core", "task-context", "tokens"]),
     ("briefing-task-workspace", &["core", "formats"]),
     ("briefing-record-store", &["analysis", "core", "formats"]),
+    ("briefing-execution", &["context-reader", "core", "record-store", "task-context", "task-workspace"]),
     (
         "briefing",
-        &["context-reader", "core", "formats", "record-store", "task-context", "task-workspace", "tokens"],
+        &[
+            "context-reader",
+            "core",
+            "execution",
+            "formats",
+            "record-store",
+            "task-context",
+            "task-workspace",
+            "tokens",
+        ],
     ),
     ("briefing-cli", &[""]),
 ];

@@ -33,6 +33,7 @@
 
 pub use briefing_context_reader as context_reader;
 pub use briefing_core as core;
+pub use briefing_execution as execution;
 pub use briefing_formats as formats;
 pub use briefing_record_store as record_store;
 pub use briefing_task_context as task_context;
@@ -49,14 +50,18 @@ pub mod prelude {
         ContextEntry, ContextFilters, ContextPackage, ContextReadIntent, ContextSource, OmissionReason,
         Phase, RenderFormat, Role, SemanticSelector, SourceRef, TokenCounter,
     };
+    pub use briefing_execution::{
+        AgentId, DeliveryVerifier, ExecutionStatus, FlowDurability, ModelVerifier, ProposedDelivery,
+        SourceRegistry, TaskExecution, Verdict, context_read,
+    };
     pub use briefing_record_store::{
         NewMemory, NewRecord, Recall, RecordFilter, RecordSourceOptions, RecordStore,
         RecordStoreContextSource, SearchRequest, SessionMemory, SessionMemoryContextSource, StoreMode,
     };
     pub use briefing_task_context::{IndexConfig, IndexStrategy, TaskContext};
     pub use briefing_task_workspace::{
-        Candidate, Edit, GrepRequest, TargetState, TaskWorkspace, WorkspaceMode, WorkspaceOptions,
-        WorkspacePath, WorkspaceSourceOptions, WritePolicy,
+        Candidate, Edit, ExecutionId, GrepRequest, TargetState, TaskWorkspace, WorkspaceMode,
+        WorkspaceOptions, WorkspacePath, WorkspaceSourceOptions, WritePolicy,
     };
     pub use briefing_tokens::{Encoding, Tokenizer};
 }

@@ -109,6 +109,8 @@ pub(crate) enum Event {
     Staging(Staging),
     #[serde(rename = "execution.staged")]
     Staged { candidate: Candidate },
+    #[serde(rename = "execution.unstaged")]
+    Unstaged { candidate_id: CandidateId, target: WorkspacePath },
     #[serde(rename = "execution.verified")]
     Verified { verdict: Verdict, files: BTreeMap<WorkspacePath, Digest> },
     #[serde(rename = "execution.promoting")]

@@ -280,3 +280,30 @@ async fn a_model_judges_the_whole_text_as_data_and_answers_by_the_schema_or_not_
     let unjudged = execution.verify_with(&ModelVerifier::new(model)).await.unwrap_err();
     assert_eq!(unjudged.code(), "port.failed");
 }
+
+#[tokio::test]
+async fn a_staging_that_fails_leaves_the_earlier_candidate_unverified() {
+    let root = tempfile::tempdir().unwrap();
+    let armed = Arc::new(AtomicBool::new(false));
+    let hook = {
+        let armed = Arc::clone(&armed);
+        move |step: Step| match armed.load(Ordering::SeqCst) && step == Step::WriteFacts {
+            true => Err(io::Error::other("the disk is full")),
+            false => Ok(()),
+        }
+    };
+    let options = WorkspaceOptions::read_write().on_step(Arc::new(hook));
+    let execution = delivering(TaskWorkspace::open_with(root.path(), options).unwrap(), &["report.md"]).await;
+    let first = execution.stage_delivery(&path("report.md"), "a good report").await.unwrap();
+    execution.verify_with(&Wants("good")).await.unwrap();
+    armed.store(true, Ordering::SeqCst);
+    let failed = execution.stage_delivery(&path("report.md"), "a better good report").await.unwrap_err();
+    assert_eq!(failed.code(), "workspace.not_written");
+    armed.store(false, Ordering::SeqCst);
+    let delivery = execution.meta().await.delivery.unwrap();
+    assert_eq!((delivery.stage, &delivery.candidates[&path("report.md")]), (DeliveryStage::Staged, &first));
+    assert_eq!(execution.promote_delivery().await.unwrap_err().code(), "execution.not_accepted");
+    execution.verify_with(&Wants("good")).await.unwrap();
+    execution.promote_delivery().await.unwrap();
+    assert_eq!(std::fs::read(root.path().join("report.md")).unwrap(), b"a good report");
+}

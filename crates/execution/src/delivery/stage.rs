@@ -37,6 +37,7 @@ impl TaskExecution {
                 target,
             };
             let begun = staging.clone();
+            let begun_as = (staging.candidate_id.clone(), staging.target.clone());
             let decide = move |state: &State| {
                 let delivery = open_delivery(state)?;
                 delivery.ensure_open()?;
@@ -52,7 +53,13 @@ impl TaskExecution {
                 workspace.read_candidate(&candidate.id)?;
                 Ok(candidate)
             };
-            let candidate = workspace.run(stage).await?;
+            let candidate = match workspace.run(stage).await {
+                Ok(candidate) => candidate,
+                Err(error) => {
+                    shared.unstaged(begun_as.0, begun_as.1).await?;
+                    return Err(error.into());
+                }
+            };
             shared.staged(candidate.clone()).await?;
             let superseded =
                 shared.state.lock().await.delivery.as_ref().map(|known| known.superseded.clone());
@@ -108,6 +115,16 @@ impl Shared {
         self.commit(move |_: &State| Ok(Step::answering(Event::Staged { candidate }, ()))).await
     }
 
+    /// Records that what was about to be staged is not: an earlier candidate of the target stands, unverified.
+    async fn unstaged(
+        self: &Arc<Self>,
+        candidate_id: CandidateId,
+        target: WorkspacePath,
+    ) -> Result<(), Error> {
+        let event = Event::Unstaged { candidate_id, target };
+        self.commit(move |_: &State| Ok(Step::answering(event, ()))).await
+    }
+
     /// Takes over candidates that were staged when it could not be recorded any more.
     pub(super) async fn adopt(
         self: &Arc<Self>,
@@ -115,6 +132,7 @@ impl Shared {
         delivery: &DeliveryState,
     ) -> Result<(), Error> {
         for staging in delivery.staging.values().cloned() {
+            let (candidate_id, target) = (staging.candidate_id.clone(), staging.target.clone());
             let find = move |workspace: &TaskWorkspace| match workspace.candidate(&staging.candidate_id) {
                 Ok(found) if found.target == staging.target && found.digest == staging.digest => {
                     workspace.read_candidate(&found.id).map(|_| Some(found))
@@ -125,7 +143,9 @@ impl Shared {
             match workspace.run(find).await {
                 Ok(Some(candidate)) => self.staged(candidate).await?,
                 // What is damaged was never acknowledged.
-                Ok(None) | Err(WorkspaceError::CandidateDamaged { .. }) => {}
+                Ok(None) | Err(WorkspaceError::CandidateDamaged { .. }) => {
+                    self.unstaged(candidate_id, target).await?;
+                }
                 Err(error) => return Err(error.into()),
             }
         }

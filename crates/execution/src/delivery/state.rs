@@ -63,6 +63,12 @@ impl DeliveryState {
                 let earlier = self.staged.insert(candidate.target.clone(), candidate);
                 self.superseded.extend(earlier.map(|candidate| candidate.id));
             }
+            Event::Unstaged { candidate_id, target } => {
+                if self.staging.get(&target).is_some_and(|staging| staging.candidate_id == candidate_id) {
+                    self.staging.remove(&target);
+                }
+                self.superseded.push(candidate_id);
+            }
             Event::Verified { verdict, files } => self.verification = Some(Verification { verdict, files }),
             Event::Promoting { candidates } => self.promoting = Some(candidates),
             Event::Delivered { files } => self.delivered = Some(files),
