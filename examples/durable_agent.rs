@@ -52,7 +52,7 @@ impl ModelRequest for LocalModel {
         }
         let section = input["ask"].as_str().unwrap_or_default();
         let blocks = input["context"]["blocks"].as_array().cloned().unwrap_or_default();
-        let about = blocks.iter().filter_map(|block| block["content"].as_str());
+        let about = blocks.iter().filter_map(|block| block["content"]["text"].as_str());
         let facts: String =
             about.filter(|text| text.contains(section)).map(|text| format!("- {}\n", text.trim())).collect();
         Ok(json!(format!("## The {section}\n{facts}\n")))

@@ -302,7 +302,7 @@ impl ExecutionBuilder {
             (false, _) => None,
             (true, None) => return Err(Error::NoRecords),
             (true, Some(store)) => {
-                if is_started(store, &execution_id).await? {
+                if is_stored(store, &execution_id, STARTED).await? {
                     return Err(Error::Exists { execution_id });
                 }
                 let worker = self.worker.unwrap_or_else(|| fresh_worker(&*environment));
@@ -310,7 +310,14 @@ impl ExecutionBuilder {
             }
         };
         let places: Vec<u64> = match &journal {
-            Some(journal) => journal.append(&events).await?,
+            Some(journal) => match journal.append(&events).await {
+                Ok(places) => places,
+                Err(error) => {
+                    // Whoever tries next need not wait until the lease has run out.
+                    let _ = journal.release().await;
+                    return Err(error);
+                }
+            },
             None => (1..).take(events.len()).collect(),
         };
         let mut state = State::begin(identity, places.first().copied().unwrap_or_default());
@@ -343,10 +350,14 @@ pub(crate) fn view_of(store: &RecordStore, execution_id: &ExecutionId) -> Result
     Ok(store.view(&RecordFilter::new().scope(SCOPE, execution_id.as_str()))?)
 }
 
-/// Whether the first event of an execution is stored.
-pub(crate) async fn is_started(store: &RecordStore, execution_id: &ExecutionId) -> Result<bool, Error> {
+/// Whether an event of a type is stored for an execution.
+pub(crate) async fn is_stored(
+    store: &RecordStore,
+    execution_id: &ExecutionId,
+    event_type: &str,
+) -> Result<bool, Error> {
     let filter =
-        EventFilter { event_type: Some(STARTED.to_owned()), limit: Some(1), ..EventFilter::default() };
+        EventFilter { event_type: Some(event_type.to_owned()), limit: Some(1), ..EventFilter::default() };
     Ok(!store.events(&RunId::new(execution_id.as_str())?, &filter).await?.is_empty())
 }
 

@@ -29,6 +29,9 @@ pub(crate) const PACKAGE: &str = "execution.package";
 /// The type of the first event.
 pub(crate) const STARTED: &str = "execution.started";
 
+/// The type of the last event.
+pub(crate) const FINISHED: &str = "execution.finished";
+
 /// What an execution is from its start to its end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -11,8 +11,8 @@ use briefing_task_context::{IndexConfig, TaskContext};
 use briefing_task_workspace::{ExecutionId, TaskWorkspace, WorkspaceOptions};
 use tokio::sync::Mutex;
 
-use crate::builder::{LEASE_TTL, fresh_worker, is_started, view_of};
-use crate::event::{Event, PACKAGE, StoredWorkspace, check_schema};
+use crate::builder::{LEASE_TTL, fresh_worker, is_stored, view_of};
+use crate::event::{Event, FINISHED, PACKAGE, STARTED, StoredWorkspace, check_schema};
 use crate::execution::{ReaderSettings, Shared};
 use crate::journal::Journal;
 use crate::reading::Slot;
@@ -140,19 +140,30 @@ impl ResumeBuilder {
     /// what keeps workspace and store from being used.
     pub async fn open(self) -> Result<TaskExecution, Error> {
         let records = view_of(&self.store, &self.execution_id)?;
-        if !is_started(&records, &self.execution_id).await? {
+        if !is_stored(&records, &self.execution_id, STARTED).await? {
             return Err(Error::Unknown { execution_id: self.execution_id });
         }
-        // The last word is had under the lease: until it is claimed, another worker may still add to the events.
-        let mut state = load(&records, &self.execution_id).await?;
         let mut journal = None;
-        if !state.finished {
-            let worker = self.worker.unwrap_or_else(|| fresh_worker(&*self.environment));
+        if !is_stored(&records, &self.execution_id, FINISHED).await? {
+            let worker = self.worker.clone().unwrap_or_else(|| fresh_worker(&*self.environment));
             let id = self.execution_id.clone();
             journal = Some(Journal::claim(records.clone(), id, worker, self.lease_ttl).await?);
-            state = load(&records, &self.execution_id).await?;
         }
+        let rebuilt = self.rebuild(records, journal.clone()).await;
+        if let (Err(_), Some(journal)) = (&rebuilt, &journal) {
+            // Whoever tries next need not wait until the lease has run out. Where it cannot be given back, it does.
+            let _ = journal.release().await;
+        }
+        rebuilt
+    }
 
+    /// Builds the execution again from its events, which nobody else adds to any more.
+    async fn rebuild(
+        self,
+        records: RecordStore,
+        journal: Option<Arc<Journal>>,
+    ) -> Result<TaskExecution, Error> {
+        let state = load(&records, &self.execution_id).await?;
         let identity = &state.identity;
         let stored_root = identity.workspace.as_ref().map(|stored| stored.root.clone());
         let workspace = match (self.workspace, &identity.workspace) {

@@ -90,6 +90,9 @@ async fn a_kind_that_nobody_can_build_is_an_error_that_names_binding_and_kind() 
     started(&store).await;
     let refused = resume(&store, &SourceRegistry::new()).await.unwrap_err();
     assert_eq!(refused.code(), "execution.source_not_rebuilt");
+    // A resume that fails gives the lease back, whatever the next worker is called.
+    let other = TaskExecution::resume(&store, &id("e"), &SourceRegistry::new()).await.unwrap_err();
+    assert_eq!(other.code(), "execution.source_not_rebuilt");
     let told = refused.to_string();
     assert!(told.contains("motto") && told.contains("register"), "{told}");
     assert!(matches!(refused, Error::SourceNotRebuilt { binding_id, .. } if binding_id == "motto"));
