@@ -18,10 +18,15 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("briefing-model-http", &["core"]),
     ("briefing-skill-library", &["core", "formats"]),
     (
+        "briefing-execution",
+        &["context-reader", "core", "record-store", "skill-library", "task-context", "task-workspace"],
+    ),
+    (
         "briefing",
         &[
             "context-reader",
             "core",
+            "execution",
             "formats",
             "model-http",
             "record-store",

@@ -33,6 +33,7 @@
 
 pub use briefing_context_reader as context_reader;
 pub use briefing_core as core;
+pub use briefing_execution as execution;
 pub use briefing_formats as formats;
 #[cfg(feature = "openai")]
 pub use briefing_model_http as model_http;
@@ -52,6 +53,10 @@ pub mod prelude {
         ContextEntry, ContextFilters, ContextPackage, ContextReadIntent, ContextSource, OmissionReason,
         Phase, RenderFormat, Role, SemanticSelector, SourceRef, TokenCounter,
     };
+    pub use briefing_execution::{
+        AgentId, DeliveryVerifier, ExecutionStatus, FlowDurability, ModelVerifier, ProposedDelivery,
+        SourceRegistry, TaskExecution, Verdict, context_read,
+    };
     pub use briefing_record_store::{
         NewMemory, NewRecord, Recall, RecordFilter, RecordSourceOptions, RecordStore,
         RecordStoreContextSource, SearchRequest, SessionMemory, SessionMemoryContextSource, StoreMode,
@@ -61,8 +66,8 @@ pub mod prelude {
     };
     pub use briefing_task_context::{IndexConfig, IndexStrategy, TaskContext};
     pub use briefing_task_workspace::{
-        Candidate, Edit, GrepRequest, TargetState, TaskWorkspace, WorkspaceMode, WorkspaceOptions,
-        WorkspacePath, WorkspaceSourceOptions, WritePolicy,
+        Candidate, Edit, ExecutionId, GrepRequest, TargetState, TaskWorkspace, WorkspaceMode,
+        WorkspaceOptions, WorkspacePath, WorkspaceSourceOptions, WritePolicy,
     };
     pub use briefing_tokens::{Encoding, Tokenizer};
 }

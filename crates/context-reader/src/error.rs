@@ -2,15 +2,19 @@
 
 use briefing_core::{BindingId, PortError, SourceRef};
 
+use crate::pins::MovedPin;
+
 /// Errors of a reader. A source or selector that fails is not among them: it becomes omissions and diagnostics.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The context or a source moved; nothing was delivered. Call `refresh` and read again.
-    #[error("stale: {what}; refresh the reader and read again")]
+    #[error("stale: {what}{}; refresh the reader and read again", listed(moved))]
     Stale {
-        /// What moved.
+        /// What happened.
         what: String,
+        /// Which bindings moved, from which revision to which, where the reader knows; empty where it does not.
+        moved: Vec<MovedPin>,
     },
     /// The context refused the question.
     #[error(transparent)]
@@ -82,6 +86,10 @@ pub enum Error {
     Worker(#[from] tokio::task::JoinError),
 }
 
+fn listed(moved: &[MovedPin]) -> String {
+    moved.iter().map(|pin| format!("; {pin}")).collect()
+}
+
 impl Error {
     /// A stable machine-readable code.
     #[must_use]
@@ -102,7 +110,7 @@ impl Error {
     }
 
     pub(crate) fn stale(what: impl Into<String>) -> Self {
-        Self::Stale { what: what.into() }
+        Self::Stale { what: what.into(), moved: Vec::new() }
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use briefing_core::{
-    BlockId, Completeness, ContextBlock, ContextBudget, ContextConsumer, ContextDiagnostic, ContextOmission,
+    BlockId, ContextBlock, ContextBudget, ContextConsumer, ContextDiagnostic, ContextOmission,
     ContextPackage, ContextReadIntent, OmissionReason, OptionalSelection, PackageId, PackageParts,
     PackageUsage, Phase, SemanticSelector, Severity, SourceRef, TokenCounter, TokenUsage,
 };
@@ -16,6 +16,7 @@ use crate::continuation::{Continuation, Continuations, Outcome};
 use crate::deliver::Delivery;
 use crate::disclosure::Disclosure;
 use crate::fit::Ledger;
+use crate::pins::{MovedPin, Pins};
 use crate::select::{self, Asker, SelectionPolicy};
 use crate::state::{READER_STATE_SCHEMA, ReaderState, state_error};
 use crate::{Error, render};
@@ -29,7 +30,11 @@ pub trait ContextReading {
     fn reader(&self, consumer: ContextConsumer) -> ReaderBuilder;
 
     /// Starts to restore a reader from its exported state and the packages that it had read.
-    fn restore_reader(&self, state: ReaderState, packages: Vec<ContextPackage>) -> RestoreBuilder;
+    fn restore_reader<P: Into<Arc<ContextPackage>>>(
+        &self,
+        state: ReaderState,
+        packages: Vec<P>,
+    ) -> RestoreBuilder;
 }
 
 impl ContextReading for TaskContext {
@@ -43,7 +48,12 @@ impl ContextReading for TaskContext {
         }
     }
 
-    fn restore_reader(&self, state: ReaderState, packages: Vec<ContextPackage>) -> RestoreBuilder {
+    fn restore_reader<P: Into<Arc<ContextPackage>>>(
+        &self,
+        state: ReaderState,
+        packages: Vec<P>,
+    ) -> RestoreBuilder {
+        let packages = packages.into_iter().map(Into::into).collect();
         RestoreBuilder { context: self.clone(), state, packages, settings: Settings::default() }
     }
 }
@@ -160,7 +170,7 @@ impl ReaderBuilder {
 pub struct RestoreBuilder {
     context: TaskContext,
     state: ReaderState,
-    packages: Vec<ContextPackage>,
+    packages: Vec<Arc<ContextPackage>>,
     settings: Settings,
 }
 
@@ -215,13 +225,13 @@ impl RestoreBuilder {
         }
         let counter = self.settings.counter_for(&state.budget)?;
         let snapshot = self.context.snapshot().await;
-        let moved = snapshot.context_revision() != state.context_revision
-            || revisions(&snapshot) != state.source_revisions;
+        let exported = Pins { context: state.context_revision, sources: state.source_revisions.clone() };
+        let moved = exported != Pins::of(&snapshot);
         Ok(ContextReader {
             disclosure: state.disclosure(),
             continuations: state.continuations(),
-            packages: self.packages.into_iter().map(Arc::new).collect(),
-            restored_stale: moved.then_some((state.context_revision, state.source_revisions)),
+            packages: self.packages,
+            restored_stale: moved.then_some(exported),
             context: self.context,
             consumer: state.consumer,
             phase: state.phase,
@@ -233,9 +243,6 @@ impl RestoreBuilder {
     }
 }
 
-/// The pinned revisions that a restored reader no longer finds.
-type StalePin = (u64, BTreeMap<briefing_core::BindingId, Option<briefing_core::Revision>>);
-
 /// What the index answered, the snapshot that it answered for, and how far earlier reads of the intent had come.
 struct Collected {
     snapshot: ContextSnapshot,
@@ -244,6 +251,10 @@ struct Collected {
 }
 
 /// Retrieval bound to one consumer and phase. It pins the context when it is opened, and remembers what it delivered.
+///
+/// A clone remembers the same and goes its own way from there: whoever must not keep a read that fails later reads with a
+/// clone, and keeps the clone when all is well.
+#[derive(Clone)]
 pub struct ContextReader {
     context: TaskContext,
     consumer: ContextConsumer,
@@ -255,7 +266,8 @@ pub struct ContextReader {
     disclosure: Disclosure,
     continuations: Continuations,
     packages: Vec<Arc<ContextPackage>>,
-    restored_stale: Option<StalePin>,
+    /// What a restored reader was exported with and no longer finds.
+    restored_stale: Option<Pins>,
 }
 
 impl std::fmt::Debug for ContextReader {
@@ -274,10 +286,30 @@ impl ContextReader {
         self.restored_stale.is_none() && self.context.is_current(&self.snapshot).await
     }
 
+    /// What moved between the export of a restored reader and its restoration; empty for any other reader, and after
+    /// [`refresh`](Self::refresh).
+    #[must_use]
+    pub fn moved_since_export(&self) -> Vec<MovedPin> {
+        let moved = self.restored_stale.as_ref().map(|exported| exported.moved(&Pins::of(&self.snapshot)));
+        moved.unwrap_or_default()
+    }
+
     /// Pins the context anew. Content that has not changed stays disclosed.
     pub async fn refresh(&mut self) {
         self.snapshot = self.context.snapshot().await;
         self.restored_stale = None;
+    }
+
+    /// Who reads.
+    #[must_use]
+    pub fn consumer(&self) -> &ContextConsumer {
+        &self.consumer
+    }
+
+    /// In which phase.
+    #[must_use]
+    pub fn phase(&self) -> &Phase {
+        &self.phase
     }
 
     /// The packages that this reader has read, oldest first.
@@ -293,9 +325,12 @@ impl ContextReader {
     /// [`Error::BudgetTooSmall`] where not even an empty package fits. Failing sources and selectors are omissions and
     /// diagnostics of the package.
     pub async fn read(&mut self, intent: &ContextReadIntent) -> Result<Arc<ContextPackage>, Error> {
-        if !self.is_current().await {
-            return Err(Error::stale("the context or a source changed after the reader pinned it"));
+        if let Some(exported) = &self.restored_stale {
+            let what = "the context or a source changed since the reader was exported";
+            return Err(exported.stale(what, &Pins::of(&self.snapshot)));
         }
+        self.check_current(&self.snapshot, "the context or a source changed after the reader pinned it")
+            .await?;
         let fingerprint = intent.fingerprint();
         let Collected { snapshot, before, answer } = self.collect(intent).await?;
         let images = self.consumer.accepts_images();
@@ -333,9 +368,7 @@ impl ContextReader {
         delivery.withdraw_covered();
 
         let tokens = self.fit_tokens(&mut delivery).await?;
-        if !self.context.is_current(&snapshot).await {
-            return Err(Error::stale("the context or a source changed while the package was read"));
-        }
+        self.check_current(&snapshot, "the context or a source changed while the package was read").await?;
         self.seal(intent, snapshot, &answer, &before, delivery, tokens)
     }
 
@@ -345,24 +378,7 @@ impl ContextReader {
     /// [`Error::ForeignPackage`] for another reader's package; [`Error::RequiredUndelivered`] naming what is missing.
     pub fn ensure_required_delivery(&self, package: &ContextPackage) -> Result<(), Error> {
         belongs(package, &self.context, &self.consumer, &self.phase)?;
-        let omitted = package.omissions().iter().filter(|omission| omission.required);
-        let mut refs: Vec<SourceRef> = omitted.map(|omission| omission.source_ref.clone()).collect();
-        let by_reference =
-            |block: &&ContextBlock| block.required && block.completeness == Completeness::RefOnly;
-        refs.extend(package.blocks().iter().filter(by_reference).map(|block| block.source_ref.clone()));
-        let failed = package
-            .diagnostics()
-            .iter()
-            .filter(|diagnostic| diagnostic.code == "context.required_source_failed");
-        let bindings: Vec<_> = failed
-            .filter_map(|diagnostic| {
-                diagnostic.details.get("binding_id")?.as_str().map(briefing_core::BindingId::new)
-            })
-            .collect::<Result<_, _>>()?;
-        if refs.is_empty() && bindings.is_empty() {
-            return Ok(());
-        }
-        Err(Error::RequiredUndelivered { consumer: self.consumer.id().to_string(), refs, bindings })
+        crate::required::ensure_required(package)
     }
 
     /// What the reader remembers, to be stored. Its packages are stored beside it.
@@ -375,20 +391,27 @@ impl ContextReader {
                 intent: *intent,
                 progress: progress.clone(),
             });
-        let pinned = || (self.snapshot.context_revision(), revisions(&self.snapshot));
-        let (context_revision, source_revisions) = self.restored_stale.clone().unwrap_or_else(pinned);
+        let pins = self.restored_stale.clone().unwrap_or_else(|| Pins::of(&self.snapshot));
         ReaderState {
             schema: READER_STATE_SCHEMA.to_owned(),
             task_context_id: self.context.id().clone(),
             consumer: self.consumer.clone(),
             phase: self.phase.clone(),
             budget: self.budget.clone(),
-            context_revision,
-            source_revisions,
+            context_revision: pins.context,
+            source_revisions: pins.sources,
             disclosed: self.disclosure.seen.iter().cloned().collect(),
             continuations: continuations.collect(),
             packages: self.packages.iter().map(|package| package.package_id().clone()).collect(),
         }
+    }
+
+    async fn check_current(&self, snapshot: &ContextSnapshot, what: &str) -> Result<(), Error> {
+        if self.context.is_current(snapshot).await {
+            return Ok(());
+        }
+        let now = self.context.snapshot().await;
+        Err(Pins::of(snapshot).stale(what, &Pins::of(&now)))
     }
 
     async fn ledger(&self) -> Result<Option<Ledger>, Error> {
@@ -543,7 +566,7 @@ impl ContextReader {
             query: intent.query().to_owned(),
             budget: self.budget.clone(),
             usage: PackageUsage { chars: blocks.iter().map(|block| block.content_chars).sum(), tokens },
-            source_revisions: revisions(&snapshot),
+            source_revisions: Pins::of(&snapshot).sources,
             source_coverage: coverage,
             blocks,
             omissions: delivery.omissions,
@@ -577,13 +600,6 @@ fn note_unmatched(
                 .with("candidate_count", unmatched),
         );
     }
-}
-
-fn revisions(
-    snapshot: &ContextSnapshot,
-) -> BTreeMap<briefing_core::BindingId, Option<briefing_core::Revision>> {
-    let revision = |pinned: &briefing_task_context::PinnedSource| pinned.revision.as_ref().ok().cloned();
-    snapshot.sources().iter().map(|pinned| (pinned.binding_id.clone(), revision(pinned))).collect()
 }
 
 fn belongs(

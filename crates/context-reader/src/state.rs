@@ -1,6 +1,7 @@
 //! A reader's state as a value that outlives the process.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use briefing_core::{
     BindingId, ContextBudget, ContextConsumer, ContextPackage, PackageId, Phase, Revision, TaskContextId,
@@ -48,13 +49,28 @@ impl ReaderState {
         }
         let state: Self = serde_json::from_value(document)
             .map_err(|error| state_error("document", format!("{error}, expected {READER_STATE_SCHEMA}")))?;
-        if let Some(field) = state.disclosed.iter().find_map(Disclosed::blank_field) {
+        state.validate()?;
+        Ok(state)
+    }
+
+    /// Checks what the types alone do not, for a state that was stored inside another document.
+    ///
+    /// # Errors
+    /// As [`from_json`](Self::from_json).
+    pub fn validate(&self) -> Result<(), Error> {
+        if self.schema != READER_STATE_SCHEMA {
+            let found = self.schema.clone();
+            return Err(
+                briefing_core::Error::UnsupportedSchema { found, supported: READER_STATE_SCHEMA }.into()
+            );
+        }
+        if let Some(field) = self.disclosed.iter().find_map(Disclosed::blank_field) {
             return Err(state_error(
                 format!("disclosed.{field}"),
                 "blank, expected the identity of a delivered content",
             ));
         }
-        for continuation in &state.continuations {
+        for continuation in &self.continuations {
             let pending = &continuation.progress.pending;
             let ascending = pending.is_sorted_by(|a, b| a < b);
             if !ascending || pending.last().is_some_and(|last| *last >= continuation.progress.offset) {
@@ -64,7 +80,7 @@ impl ReaderState {
                 ));
             }
         }
-        Ok(state)
+        Ok(())
     }
 
     /// The stored form.
@@ -78,6 +94,12 @@ impl ReaderState {
     #[must_use]
     pub fn package_ids(&self) -> &[PackageId] {
         &self.packages
+    }
+
+    /// How many contents the reader has delivered.
+    #[must_use]
+    pub fn disclosed_count(&self) -> usize {
+        self.disclosed.len()
     }
 
     /// Who reads.
@@ -105,8 +127,8 @@ impl ReaderState {
     }
 
     /// Checks that exactly the packages of this state are handed over.
-    pub(crate) fn check_packages(&self, packages: &[ContextPackage]) -> Result<(), Error> {
-        let given: Vec<&PackageId> = packages.iter().map(ContextPackage::package_id).collect();
+    pub(crate) fn check_packages(&self, packages: &[Arc<ContextPackage>]) -> Result<(), Error> {
+        let given: Vec<&PackageId> = packages.iter().map(|package| package.package_id()).collect();
         if given != self.packages.iter().collect::<Vec<_>>() {
             return Err(state_error(
                 "packages",

@@ -70,10 +70,30 @@ impl ContextConsumer {
         &self.capabilities
     }
 
+    /// Whether nothing is known of it but its id.
+    #[must_use]
+    pub fn is_bare(&self) -> bool {
+        self.model.is_none() && self.capabilities.is_empty()
+    }
+
     /// Whether pictures may be attached: only where `attachments.image` is the boolean `true`.
     #[must_use]
     pub fn accepts_images(&self) -> bool {
         self.capabilities.get("attachments").and_then(|attachments| attachments.get("image"))
             == Some(&serde_json::Value::Bool(true))
+    }
+}
+
+impl TryFrom<&str> for ContextConsumer {
+    type Error = Error;
+    fn try_from(id: &str) -> Result<Self, Error> {
+        Self::new(id)
+    }
+}
+
+impl TryFrom<&String> for ContextConsumer {
+    type Error = Error;
+    fn try_from(id: &String) -> Result<Self, Error> {
+        Self::new(id)
     }
 }

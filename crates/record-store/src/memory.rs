@@ -152,6 +152,7 @@ impl Recall {
 /// ```
 #[derive(Debug, Clone)]
 pub struct SessionMemory {
+    base: RecordStore,
     session: RecordStore,
     global: RecordStore,
     session_id: String,
@@ -170,6 +171,7 @@ impl SessionMemory {
         let memory = RecordFilter::new().collection(MEMORY_COLLECTION);
         let session = memory.clone().kind(SESSION_KIND).scope(SESSION_KEY, session_id.as_str());
         Ok(Self {
+            base: store.clone(),
             session: store.view(&session)?,
             global: store.view(&memory.kind(GLOBAL_KIND))?,
             session_id,
@@ -186,6 +188,12 @@ impl SessionMemory {
     #[must_use]
     pub fn store_id(&self) -> &str {
         self.session.store_id()
+    }
+
+    /// The bounds of the view of the store that it is over.
+    #[must_use]
+    pub fn bounds(&self) -> &RecordFilter {
+        self.base.bounds()
     }
 
     /// Remembers something.

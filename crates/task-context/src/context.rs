@@ -79,6 +79,7 @@ pub struct TaskContextBuilder {
     id: Option<TaskContextId>,
     environment: Arc<dyn Environment>,
     cache: IndexCache,
+    revision: u64,
 }
 
 impl TaskContextBuilder {
@@ -103,6 +104,14 @@ impl TaskContextBuilder {
         self
     }
 
+    /// Sets the revision to begin with, for a context that is rebuilt: what is put and attached raises it from there to
+    /// where it was.
+    #[must_use]
+    pub fn revision(mut self, revision: u64) -> Self {
+        self.revision = revision;
+        self
+    }
+
     /// Makes the context.
     ///
     /// # Errors
@@ -115,7 +124,7 @@ impl TaskContextBuilder {
                 task_id: self.task_id,
                 environment: self.environment,
                 cache: self.cache,
-                state: RwLock::default(),
+                state: RwLock::new(State { revision: self.revision, ..State::default() }),
             }),
         })
     }
@@ -140,6 +149,7 @@ impl TaskContext {
             id: None,
             environment: Arc::new(SystemEnvironment),
             cache: IndexCache::shared().clone(),
+            revision: 0,
         })
     }
 

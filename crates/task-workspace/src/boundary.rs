@@ -17,7 +17,7 @@ use crate::handler::Handlers;
 use crate::options::{ExecutionId, WorkspaceMode, WorkspaceOptions};
 use crate::path::PRIVATE_FOLDER;
 use crate::place::Layer;
-use crate::policy::Rules;
+use crate::policy::{Rules, WritePolicy};
 use crate::read::{self, FileIdentity, FileRead};
 use crate::recover::RecoveredUnit;
 use crate::source::{WorkspaceSource, WorkspaceSourceOptions};
@@ -41,13 +41,14 @@ struct Boundary {
     mode: WorkspaceMode,
     execution: ExecutionId,
     environment: Arc<dyn Environment>,
-    rules: Rules,
+    /// Shared by all views of one opening, so that they share its quota.
+    rules: Arc<Rules>,
     steps: Steps,
     /// The execution's fallback, once it is there.
     fallback: OnceLock<Dir>,
     /// One writer of this process at a time; the lock in the private area keeps other processes out.
     writing: Mutex<()>,
-    handlers: RwLock<Handlers>,
+    handlers: Arc<RwLock<Handlers>>,
     swept: AtomicBool,
     recovered: Mutex<Vec<RecoveredUnit>>,
 }
@@ -91,11 +92,11 @@ impl TaskWorkspace {
             mode: options.mode,
             execution,
             environment: options.environment,
-            rules: Rules::of(&options.policy)?,
+            rules: Arc::new(Rules::of(&options.policy)?),
             steps: options.steps,
             fallback: OnceLock::new(),
             writing: Mutex::new(()),
-            handlers: RwLock::default(),
+            handlers: Arc::default(),
             swept: AtomicBool::new(false),
             recovered: Mutex::default(),
         }));
@@ -103,6 +104,48 @@ impl TaskWorkspace {
             workspace.hold()?;
         }
         Ok(workspace)
+    }
+
+    /// The same workspace for another execution: the same root, mode, policy (one quota for both) and handlers, but a
+    /// fallback of its own. In a read-only workspace neither sees what the other wrote.
+    ///
+    /// ```
+    /// use briefing_task_workspace::{ExecutionId, TargetState, TaskWorkspace, WorkspacePath};
+    /// # let folder = tempfile::tempdir()?;
+    /// let workspace = TaskWorkspace::open(folder.path())?;
+    /// let (one, other) = (ExecutionId::new("one")?, ExecutionId::new("other")?);
+    /// let (one, other) = (workspace.for_execution(one)?, workspace.for_execution(other)?);
+    /// let notes = WorkspacePath::new("notes.md")?;
+    /// one.write(&notes, "mine", TargetState::Absent)?;
+    /// assert_eq!(other.read(&notes, 100).unwrap_err().code(), "workspace.not_found");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Root`] where the system gives no second handle on the root.
+    pub fn for_execution(&self, execution: ExecutionId) -> Result<Self, Error> {
+        let dir = self.0.dir.try_clone().map_err(|source| Error::Root { source })?;
+        Ok(Self(Arc::new(Boundary {
+            dir,
+            given: self.0.given.clone(),
+            root: self.0.root.clone(),
+            mode: self.0.mode,
+            execution,
+            environment: Arc::clone(&self.0.environment),
+            rules: Arc::clone(&self.0.rules),
+            steps: self.0.steps.clone(),
+            fallback: OnceLock::new(),
+            writing: Mutex::new(()),
+            handlers: Arc::clone(&self.0.handlers),
+            swept: AtomicBool::new(false),
+            recovered: Mutex::default(),
+        })))
+    }
+
+    /// What may be written.
+    #[must_use]
+    pub fn policy(&self) -> &WritePolicy {
+        self.rules().policy()
     }
 
     /// The root, its own links resolved.

@@ -1,5 +1,6 @@
 //! Deliveries: targets that only promotions write as long as the delivery is open.
 
+use cap_std::fs::Dir;
 use serde::{Deserialize, Serialize};
 
 use crate::area::{self, Area, DELIVERIES, unusable};
@@ -43,14 +44,31 @@ impl TaskWorkspace {
         targets.iter().try_for_each(|target| self.rules().check_path(target))?;
         let hold = self.hold()?;
         let (dir, id) = hold.free_id(DELIVERIES, "delivery")?;
+        self.keep_delivery(&dir, id, targets)
+    }
+
+    /// Opens a delivery under an id of the caller's choice: where it is open already it gets these targets, so that a caller
+    /// who was interrupted can open it again.
+    ///
+    /// # Errors
+    /// [`Error::InvalidId`], and as [`open_delivery`](Self::open_delivery).
+    pub fn open_delivery_as(&self, id: &str, targets: &[WorkspacePath]) -> Result<Delivery, Error> {
+        let id = names_a_file("delivery", id.to_owned())?;
+        targets.iter().try_for_each(|target| self.rules().check_path(target))?;
+        let hold = self.hold()?;
+        let dir = hold.area.make_folder(DELIVERIES)?;
+        self.keep_delivery(&dir, id, targets)
+    }
+
+    fn keep_delivery(&self, dir: &Dir, id: String, targets: &[WorkspacePath]) -> Result<Delivery, Error> {
+        let name = format!("{id}.json");
         let delivery = Delivery {
             schema: SCHEMA.to_owned(),
             id,
             targets: targets.to_vec(),
             opened_unix_millis: self.environment().now_unix_millis(),
         };
-        let name = format!("{}.json", delivery.id);
-        area::write_facts(&dir, &name, &delivery).map_err(unusable("writing a delivery"))?;
+        area::write_facts(dir, &name, &delivery).map_err(unusable("writing a delivery"))?;
         Ok(delivery)
     }
 

@@ -3,6 +3,8 @@
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
+use serde::{Deserialize, Serialize};
+
 use crate::glob::PathGlob;
 use crate::{Error, WorkspacePath};
 
@@ -18,7 +20,8 @@ use crate::{Error, WorkspacePath};
 /// let policy = WritePolicy::new().allow("out/**").deny("**/*.key").max_file_bytes(1 << 20);
 /// assert_eq!(policy.max_file_bytes, Some(1_048_576));
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct WritePolicy {
     /// Where there are any, only paths that match one of these may be written.
@@ -88,6 +91,7 @@ impl WritePolicy {
 /// A policy that is ready to be asked, and how much was written under it.
 #[derive(Debug)]
 pub(crate) struct Rules {
+    policy: WritePolicy,
     allow: Vec<PathGlob>,
     deny: Vec<PathGlob>,
     pub(crate) max_file_bytes: Option<u64>,
@@ -98,12 +102,17 @@ pub(crate) struct Rules {
 impl Rules {
     pub(crate) fn of(policy: &WritePolicy) -> Result<Self, Error> {
         Ok(Self {
+            policy: policy.clone(),
             allow: policy.allow.iter().map(|glob| PathGlob::new(glob, true)).collect::<Result<_, _>>()?,
             deny: policy.deny.iter().map(|glob| PathGlob::new(glob, true)).collect::<Result<_, _>>()?,
             max_file_bytes: policy.max_file_bytes,
             max_total_bytes: policy.max_total_bytes,
             grown: Mutex::new(0),
         })
+    }
+
+    pub(crate) fn policy(&self) -> &WritePolicy {
+        &self.policy
     }
 
     /// Checks that the path may be written.

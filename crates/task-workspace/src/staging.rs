@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 
 use briefing_core::Digest;
+use cap_std::fs::Dir;
 use serde::{Deserialize, Serialize};
 
 use crate::area::{self, Area, STAGED, unusable};
@@ -111,7 +112,29 @@ impl TaskWorkspace {
     /// [`Error::HardLinked`], [`Error::NotRegularFile`], [`Error::NameCollision`] and [`Error::ReadOnly`] for a target
     /// that could not be promoted; [`Error::NotWritten`] with the step that failed.
     pub fn stage(&self, target: &WorkspacePath, bytes: impl AsRef<[u8]>) -> Result<Candidate, Error> {
-        let bytes = bytes.as_ref();
+        self.stage_with(None, target, bytes.as_ref())
+    }
+
+    /// Stages bytes under an id that the caller chose and wrote down before, so that it knows its candidate again after a
+    /// crash. An id names one candidate and is not used twice.
+    ///
+    /// # Errors
+    /// As [`stage`](Self::stage); [`Error::NotWritten`] where a candidate with this id is staged.
+    pub fn stage_as(
+        &self,
+        id: CandidateId,
+        target: &WorkspacePath,
+        bytes: impl AsRef<[u8]>,
+    ) -> Result<Candidate, Error> {
+        self.stage_with(Some(id), target, bytes.as_ref())
+    }
+
+    fn stage_with(
+        &self,
+        id: Option<CandidateId>,
+        target: &WorkspacePath,
+        bytes: &[u8],
+    ) -> Result<Candidate, Error> {
         self.rules().check_size(target, bytes.len() as u64)?;
         let hold = self.hold()?;
         hold.check_promotion(target)?;
@@ -122,7 +145,7 @@ impl TaskWorkspace {
             place.check_collision()?;
         }
         self.rules().grow(target, 0, bytes.len() as u64)?;
-        let staged = hold.stage(&place, bytes, seen.as_ref());
+        let staged = hold.stage(id, &place, bytes, seen.as_ref());
         if staged.is_err() {
             self.rules().shrink(0, bytes.len() as u64);
         }
@@ -276,10 +299,31 @@ impl Hold<'_> {
         Ok(Slot { dir, folder: STAGED, name: id.as_str().to_owned() })
     }
 
+    /// The folder of candidates, where none of them has the id.
+    fn unused(&self, place: &Place, id: &CandidateId) -> Result<Dir, Error> {
+        let failed = not_written(place, Step::CreateFile);
+        let dir = self.area.make_folder(STAGED)?;
+        match area::is_free(&dir, id.as_str()).map_err(&failed)? {
+            true => Ok(dir),
+            false => Err(failed(io::Error::from(io::ErrorKind::AlreadyExists))),
+        }
+    }
+
     /// Writes bytes and facts, syncs both and their folder, and reads the bytes back.
-    fn stage(&self, place: &Place, bytes: &[u8], seen: Option<&Seen>) -> Result<Candidate, Error> {
-        let (dir, id) = self.free_id(STAGED, "candidate")?;
-        let id = CandidateId(id);
+    fn stage(
+        &self,
+        id: Option<CandidateId>,
+        place: &Place,
+        bytes: &[u8],
+        seen: Option<&Seen>,
+    ) -> Result<Candidate, Error> {
+        let (dir, id) = match id {
+            Some(id) => (self.unused(place, &id)?, id),
+            None => {
+                let (dir, id) = self.free_id(STAGED, "candidate")?;
+                (dir, CandidateId(id))
+            }
+        };
         let slot = Slot { dir, folder: STAGED, name: id.as_str().to_owned() };
         let (finished, file) =
             put::draft(self.steps(), place, slot, &mut &*bytes, None, Attributes::default())?;

@@ -270,3 +270,45 @@ fn a_promotion_leaves_exactly_the_attributes_that_the_target_has_by_then() {
     assert_eq!(&names[..length], b"user.second\0");
     assert_eq!(std::fs::metadata(&target).unwrap().permissions().mode() & 0o7777, 0o751);
 }
+
+#[test]
+fn a_candidate_is_found_under_the_id_that_its_caller_chose_and_no_id_is_used_twice() {
+    let tree = Tree::new(&[]);
+    let workspace = tree.read_write();
+    let id = CandidateId::new("candidate-mine").unwrap();
+    let staged = workspace.stage_as(id.clone(), &path("a.txt"), "new").unwrap();
+    assert_eq!((workspace.candidate(&id).unwrap(), &staged.id), (staged.clone(), &id));
+    assert_eq!(code(workspace.stage_as(id.clone(), &path("b.txt"), "other")), "workspace.not_written");
+    assert_eq!(workspace.read_candidate(&id).unwrap(), b"new", "the first one stands");
+}
+
+#[test]
+fn a_delivery_that_is_opened_again_under_its_id_has_the_new_targets() {
+    let tree = Tree::new(&[]);
+    let workspace = tree.read_write();
+    workspace.open_delivery_as("mine", &[path("a.txt")]).unwrap();
+    workspace.open_delivery_as("mine", &[path("b.txt")]).unwrap();
+    assert_eq!(workspace.deliveries().unwrap().len(), 1);
+    workspace.write(&path("a.txt"), "free", None).unwrap();
+    assert_eq!(code(workspace.write(&path("b.txt"), "x", None)), "workspace.protected");
+    workspace.close_delivery("mine").unwrap();
+    assert_eq!(code(workspace.open_delivery_as("../mine", &[])), "workspace.invalid_id");
+}
+
+#[test]
+fn views_for_executions_share_policy_and_quota_but_no_fallback() {
+    let tree = Tree::new(&[("a.txt", b"old")]);
+    let policy = briefing_task_workspace::WritePolicy::new().deny("secret/**").max_total_bytes(10);
+    let options = WorkspaceOptions::read_only().policy(policy.clone());
+    let workspace = TaskWorkspace::open_with(tree.path(""), options).unwrap();
+    let view = |name: &str| workspace.for_execution(ExecutionId::new(name).unwrap()).unwrap();
+    let (one, other) = (view("one"), view("other"));
+    assert_eq!((one.policy(), one.execution_id().as_str()), (&policy, "one"));
+    one.write(&path("b.txt"), "123456", None).unwrap();
+    assert_eq!(code(other.read(&path("b.txt"), 10)), "workspace.not_found");
+    assert_eq!(code(other.write(&path("secret/b.txt"), "1", None)), "workspace.denied");
+    assert_eq!(code(other.write(&path("c.txt"), "123456", None)), "workspace.quota_exceeded");
+    assert_eq!(view("one").read(&path("b.txt"), 10).unwrap().bytes, b"123456");
+    let json = serde_json::to_string(&policy).unwrap();
+    assert_eq!(serde_json::from_str::<briefing_task_workspace::WritePolicy>(&json).unwrap(), policy);
+}

@@ -86,6 +86,7 @@ impl SessionMemoryContextSource {
         let views = Views::new(Self::KIND, memory.views()?.to_vec(), options)?;
         let recipe = json!({
             "record_store_id": memory.store_id(),
+            "view": memory.bounds(),
             "session_id": memory.session_id(),
             "options": views.options,
         });

@@ -21,9 +21,9 @@ use briefing_core::{
 pub use self::options::WorkspaceSourceOptions;
 use self::prepare::PreparedFiles;
 use self::scan::{KeptScans, Scan};
-use crate::TaskWorkspace;
 use crate::error::Error;
 use crate::walk::{self, Scope, WalkRules};
+use crate::{TaskWorkspace, WorkspaceMode, WorkspaceOptions};
 
 /// The files of a workspace as a source of the kind `task_workspace`.
 ///
@@ -82,7 +82,9 @@ impl WorkspaceSource {
     pub fn from_configuration(configuration: serde_json::Value) -> Result<Self, Error> {
         let recipe: options::Recipe =
             serde_json::from_value(configuration).map_err(|source| Error::Configuration { source })?;
-        TaskWorkspace::open(recipe.root)?.source(recipe.options)
+        let mut how = WorkspaceOptions::read_only();
+        how.execution = recipe.execution;
+        TaskWorkspace::open_with(recipe.root, how)?.source(recipe.options)
     }
 
     async fn blocking<T: Send + 'static>(
@@ -207,7 +209,14 @@ impl ChangeFeed for WorkspaceSource {
 
 impl SourceRecipe for WorkspaceSource {
     fn configuration(&self) -> serde_json::Value {
-        let root = self.0.workspace.root().to_string_lossy();
-        serde_json::json!({ "root": root, "options": self.0.options })
+        let workspace = &self.0.workspace;
+        let mut recipe =
+            serde_json::json!({ "root": workspace.root().to_string_lossy(), "options": self.0.options });
+        if workspace.mode() == WorkspaceMode::ReadOnly
+            && let Some(recipe) = recipe.as_object_mut()
+        {
+            recipe.insert("execution".to_owned(), workspace.execution_id().as_str().into());
+        }
+        recipe
     }
 }

@@ -99,6 +99,9 @@ impl WorkspaceSourceOptions {
 #[serde(deny_unknown_fields)]
 pub(super) struct Recipe {
     pub(super) root: PathBuf,
+    /// The execution whose fallback is offered beside the root, in a read-only workspace.
+    #[serde(default)]
+    pub(super) execution: Option<crate::ExecutionId>,
     #[serde(default)]
     pub(super) options: WorkspaceSourceOptions,
 }
