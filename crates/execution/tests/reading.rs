@@ -161,7 +161,7 @@ async fn a_request_is_recorded_once_and_with_one_content() {
     let unknown = vec![BlockId::new("b77").unwrap()];
     assert!(execution.record_consumption(&package, "next", Some(unknown)).await.is_err());
     let meta = execution.meta().await;
-    assert_eq!(meta.context_consumptions, [recorded.clone()]);
+    assert_eq!(meta.context_consumptions, std::slice::from_ref(&recorded));
     assert_eq!(execution.consumption(&RequestId::new("request").unwrap()).await, Some(recorded));
     assert!(execution.unconsumed(worker, package.phase()).await.is_empty());
 }
