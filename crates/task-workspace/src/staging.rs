@@ -214,7 +214,7 @@ impl TaskWorkspace {
         let mut settled = Vec::new();
         for (candidate, expected) in candidates {
             let change = hold.promotion(candidate, *expected)?;
-            written.push(Written::of(&change, candidate.size_bytes));
+            written.push(Written::of(&change, change.size_bytes()));
             if change.before() == change.after() {
                 settled.push(change);
             } else {
@@ -225,6 +225,10 @@ impl TaskWorkspace {
             hold.take_over_attributes(change)?;
         }
         hold.make(&mut changes)?;
+        for change in &settled {
+            // The share that it took when it was staged: nothing came of it.
+            self.rules().shrink(0, change.size_bytes());
+        }
         for change in settled.iter().chain(&changes) {
             if let What::Put(finished) = &change.what
                 && hold.steps().reach(Step::CleanUp).is_ok()
@@ -348,6 +352,7 @@ impl Hold<'_> {
             }
             other => return Err(damaged(candidate, other.map(|(digest, _)| digest))),
         };
+        self.workspace.rules().check_size(&candidate.target, size_bytes)?;
         let place = self.place(&candidate.target)?;
         let seen = place.see()?;
         let found = TargetState::from(seen.as_ref().map(|seen| seen.digest));

@@ -59,6 +59,14 @@ impl Change {
         self.before() == self.after() && keeps_mode
     }
 
+    /// How many bytes are there afterwards.
+    pub(crate) fn size_bytes(&self) -> u64 {
+        match &self.what {
+            What::Put(finished) => finished.size_bytes,
+            What::Remove(_) => 0,
+        }
+    }
+
     fn slot(&self) -> &Slot {
         match &self.what {
             What::Put(finished) => &finished.slot,

@@ -196,11 +196,7 @@ impl Hold<'_> {
         }
         let mut changes = [self.draft(place, seen, bytes)?];
         let [change] = &changes;
-        let size_bytes = match &change.what {
-            What::Put(finished) => finished.size_bytes,
-            What::Remove(_) => 0,
-        };
-        let written = Written::of(change, size_bytes);
+        let written = Written::of(change, change.size_bytes());
         if !written.changed() {
             if let What::Put(finished) = &change.what {
                 // What is left is swept up later.
