@@ -130,7 +130,7 @@ impl TaskWorkspace {
             return Err(Error::NotFolder { path: place.shown(), at: place.shown() });
         }
         place.check_no_private_area()?;
-        let held = hold.check_contents(&place, path)?;
+        let (held, held_bytes) = hold.check_contents(&place, path)?;
         if !with_contents && held != Removed::default() {
             return Err(Error::FolderNotEmpty { path: place.shown() });
         }
@@ -143,6 +143,7 @@ impl TaskWorkspace {
             .and_then(Dir::remove_open_dir_all)
             .and_then(|()| area::sync(dir));
         removed.map_err(failed)?;
+        self.rules().shrink(0, held_bytes);
         Ok(Removed { folders: held.folders + 1, ..held })
     }
 
@@ -236,32 +237,29 @@ impl Hold<'_> {
         }
     }
 
-    /// Checks everything in a folder as if it were written one by one, also where it would be after a move to `to`.
-    fn check_contents(&self, folder: &Place, to: &WorkspacePath) -> Result<Removed, Error> {
-        let Some(dir) = folder.dir() else { return Ok(Removed::default()) };
-        let refused = unreadable(&folder.path);
-        let mut counted = Removed::default();
-        let mut folders = vec![(beneath::enter(dir, folder.name()).map_err(&refused)?, String::new())];
-        while let Some((dir, inner)) = folders.pop() {
-            for entry in dir.entries().map_err(&refused)? {
-                let entry = entry.map_err(&refused)?;
-                let name = entry.file_name();
-                let inner = format!("{inner}/{}", name.to_string_lossy());
-                for root in [&folder.path, to] {
-                    // A name that no path of a workspace can have is under no rule.
-                    if let Ok(path) = WorkspacePath::new(format!("{root}{inner}")) {
-                        self.check_write(&path)?;
-                    }
-                }
-                if entry.file_type().map_err(&refused)?.is_dir() {
-                    counted.folders += 1;
-                    folders.push((beneath::enter(&dir, &name).map_err(&refused)?, inner));
-                } else {
-                    counted.files += 1;
+    /// Checks everything in a folder as if it were written one by one, also where it would be after a move to `to`. Counts
+    /// it, and the bytes of the files that have no other name.
+    fn check_contents(&self, folder: &Place, to: &WorkspacePath) -> Result<(Removed, u64), Error> {
+        let (mut counted, mut bytes) = (Removed::default(), 0_u64);
+        folder.each_within(|inner, entry| {
+            let inner = inner.to_string_lossy();
+            for root in [&folder.path, to] {
+                // A name that no path of a workspace can have is under no rule.
+                if let Ok(path) = WorkspacePath::new(format!("{root}/{inner}")) {
+                    self.check_write(&path)?;
                 }
             }
-        }
-        Ok(counted)
+            let metadata = entry.metadata().map_err(unreadable(&folder.path))?;
+            if metadata.is_dir() {
+                counted.folders += 1;
+            } else {
+                counted.files += 1;
+                let is_its_own = metadata.is_file() && links(&metadata) == 1;
+                bytes = bytes.saturating_add(if is_its_own { metadata.len() } else { 0 });
+            }
+            Ok(())
+        })?;
+        Ok((counted, bytes))
     }
 
     fn move_entry(&self, source: &Place, target: &Place) -> Result<(), Error> {
