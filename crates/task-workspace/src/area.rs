@@ -136,13 +136,17 @@ pub(crate) fn sync(dir: &Dir) -> io::Result<()> {
 #[cfg(unix)]
 pub(crate) fn sync_together(files: [&File; 2], dir: &Dir) -> io::Result<()> {
     std::thread::scope(|scope| {
-        let others = files.map(|file| scope.spawn(|| file.sync_all()));
-        let synced = sync(dir);
-        let all = others.into_iter().map(|other| match other.join() {
-            Ok(synced) => synced,
-            Err(panic) => std::panic::resume_unwind(panic),
+        // Where the system gives no thread, this one syncs them.
+        let others = files.map(|file| {
+            std::thread::Builder::new().spawn_scoped(scope, || file.sync_all()).map_err(|_| file)
         });
-        all.fold(synced, |all, one| all.and(one))
+        let synced = sync(dir);
+        let all = others.into_iter().map(|other| match other.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(synced)) => synced,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(file) => file.sync_all(),
+        });
+        all.fold(synced, io::Result::and)
     })
 }
 

@@ -21,7 +21,9 @@ pub(crate) fn on_threads<T: Sync, S, R: Send>(
         }
     };
     let mut done = std::thread::scope(|scope| {
-        let helpers: Vec<_> = (1..THREADS.min(items.len())).map(|_| scope.spawn(take)).collect();
+        // Where the system gives no thread, this one does it all.
+        let helper = |_| std::thread::Builder::new().spawn_scoped(scope, take).ok();
+        let helpers: Vec<_> = (1..THREADS.min(items.len())).filter_map(helper).collect();
         let mut done = take();
         for helper in helpers {
             match helper.join() {
