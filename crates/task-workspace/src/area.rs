@@ -69,11 +69,8 @@ impl Area {
     /// Waits until nobody else writes, and keeps others from writing as long as the answer lives.
     pub(crate) fn lock(&self) -> Result<File, Error> {
         let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).follow(FollowSymlinks::No);
-        let locked = self.dir.open_with("lock", &options).and_then(|file| {
-            let file = file.into_std();
-            file.lock().map(|()| file)
-        });
+        options.read(true).write(true).create(true);
+        let locked = open_own(&self.dir, "lock", &mut options).and_then(|file| file.lock().map(|()| file));
         locked.map_err(unusable("locking it"))
     }
 
@@ -163,6 +160,16 @@ pub(crate) fn sync(_dir: &Dir) -> io::Result<()> {
 
 pub(crate) fn unusable(what: &'static str) -> impl FnOnce(io::Error) -> Error {
     move |source| Error::PrivateAreaUnusable { what, source }
+}
+
+/// Opens a regular file of a private folder, and neither follows a link nor waits for the other end of a pipe.
+pub(crate) fn open_own(dir: &Dir, name: &str, options: &mut OpenOptions) -> io::Result<File> {
+    beneath::without_waiting(options);
+    let file = dir.open_with(name, options)?.into_std();
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")),
+    }
 }
 
 /// Makes a new file in a private folder; no other may have the name.

@@ -9,7 +9,6 @@ use std::io::{BufRead as _, BufReader, Write as _};
 
 use briefing_core::media::MediaKind;
 use briefing_core::{Digest, Fingerprint};
-use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::OpenOptions;
 use serde::{Deserialize, Serialize};
 
@@ -243,8 +242,8 @@ pub(crate) fn note_move(hold: &Hold<'_>, from: &WorkspacePath, to: &WorkspacePat
         // A line that a crash cut short must not swallow this one.
         line.insert(0, b'\n');
         let mut options = OpenOptions::new();
-        options.append(true).create(true).follow(FollowSymlinks::No);
-        let mut file = hold.area.dir().open_with(MOVES_FILE, &options)?.into_std();
+        options.append(true).create(true);
+        let mut file = area::open_own(hold.area.dir(), MOVES_FILE, &mut options)?;
         file.write_all(&line)?;
         file.sync_all()?;
         area::sync(hold.area.dir())
