@@ -226,6 +226,20 @@ fn links_of(metadata: &std::fs::Metadata) -> u64 {
     }
 }
 
+/// The same of an entry that was looked at through its folder.
+pub(crate) fn links_of_entry(metadata: &Metadata) -> u64 {
+    #[cfg(unix)]
+    {
+        use cap_std::fs::MetadataExt as _;
+        metadata.nlink()
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        1
+    }
+}
+
 /// The digest of everything that a reader gives, and how many bytes that is.
 pub(crate) fn digest_of(reader: &mut impl Read) -> io::Result<(Digest, u64)> {
     let mut digester = Digester::new();

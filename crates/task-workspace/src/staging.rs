@@ -11,7 +11,7 @@ use crate::area::{self, Area, STAGED, unusable};
 use crate::error::Error;
 use crate::hold::Hold;
 use crate::options::names_a_file;
-use crate::place::{Place, Seen};
+use crate::place::{Place, Seen, links_of_entry};
 use crate::put::{self, Attributes, Finished, Slot, not_written};
 use crate::steps::Step;
 use crate::target::TargetState;
@@ -352,6 +352,14 @@ impl Hold<'_> {
             }
             other => return Err(damaged(candidate, other.map(|(digest, _)| digest))),
         };
+        // A second name may lie outside: it would get the target's mode, and later writes.
+        let file = slot.dir.symlink_metadata(&slot.name).map_err(unusable("reading a candidate"))?;
+        if links_of_entry(&file) > 1 {
+            return Err(Error::HardLinked {
+                path: candidate.target.to_string(),
+                links: links_of_entry(&file),
+            });
+        }
         self.workspace.rules().check_size(&candidate.target, size_bytes)?;
         let place = self.place(&candidate.target)?;
         let seen = place.see()?;

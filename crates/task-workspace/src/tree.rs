@@ -11,7 +11,7 @@ use crate::error::{Error, FileKind};
 use crate::hold::{Hold, not_found, unreadable};
 use crate::identity;
 use crate::options::WorkspaceMode;
-use crate::place::{Layer, Place};
+use crate::place::{Layer, Place, links_of_entry};
 use crate::put::not_written;
 use crate::read::FileIdentity;
 use crate::steps::Step;
@@ -103,7 +103,7 @@ impl TaskWorkspace {
         hold.check_write(path)?;
         let place = hold.place(path)?;
         let found = place.metadata()?.ok_or_else(|| not_found(path))?;
-        if found.is_symlink() || cap_std::fs::Metadata::is_file(&found) && links(&found) > 1 {
+        if found.is_symlink() || cap_std::fs::Metadata::is_file(&found) && links_of_entry(&found) > 1 {
             // Only this one name goes, whatever it stands for.
             if let Some(expected) = expected.into().0 {
                 return Err(Error::Conflict { path: place.shown(), expected, found: TargetState::Absent });
@@ -211,20 +211,6 @@ impl TaskWorkspace {
     }
 }
 
-/// How many names a file has.
-fn links(metadata: &cap_std::fs::Metadata) -> u64 {
-    #[cfg(unix)]
-    {
-        use cap_std::fs::MetadataExt as _;
-        metadata.nlink()
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = metadata;
-        1
-    }
-}
-
 impl Hold<'_> {
     /// Where a new folder goes; one that is there outside the fallback is no error.
     fn place_of_folder(&self, path: &WorkspacePath) -> Result<Place, Error> {
@@ -254,7 +240,7 @@ impl Hold<'_> {
                 counted.folders += 1;
             } else {
                 counted.files += 1;
-                let is_its_own = metadata.is_file() && links(&metadata) == 1;
+                let is_its_own = metadata.is_file() && links_of_entry(&metadata) == 1;
                 bytes = bytes.saturating_add(if is_its_own { metadata.len() } else { 0 });
             }
             Ok(())
