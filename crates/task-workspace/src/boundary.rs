@@ -304,6 +304,21 @@ impl TaskWorkspace {
         self.root().join(PRIVATE_FOLDER).join("files").join(self.0.execution.as_str())
     }
 
+    /// What of an absolute path without links lies in the root, whatever the root is called by now.
+    pub(crate) fn part_inside(&self, path: &Path) -> Option<PathBuf> {
+        let held = self.0.dir.try_clone().and_then(|dir| dir.into_std_file().metadata());
+        let held = held.ok().map(|metadata| FileIdentity::of(&metadata));
+        let is_root = |folder: &Path| {
+            let found = std::fs::metadata(folder).ok().map(|metadata| FileIdentity::of(&metadata));
+            let is_held = |(held, found): (FileIdentity, FileIdentity)| {
+                held.inode != 0 && (held.inode, held.device) == (found.inode, found.device)
+            };
+            folder == self.root() || held.zip(found).is_some_and(is_held)
+        };
+        let root = path.ancestors().find(|ancestor| is_root(ancestor))?;
+        path.strip_prefix(root).ok().map(Path::to_path_buf)
+    }
+
     /// Checks that the root's path still leads to the folder that was opened: a walk goes by path, reads by handle.
     pub(crate) fn check_root(&self) -> Result<(), Error> {
         let unusable = |source| Error::Root { source };

@@ -128,6 +128,23 @@ impl Rules {
         }
     }
 
+    /// How many bytes a file may have that has `before` now, as far as the quota goes.
+    pub(crate) fn room(&self, before: u64) -> Option<u64> {
+        let signed = |bytes| i64::try_from(bytes).unwrap_or(i64::MAX);
+        let grown = *self.grown.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = signed(self.max_total_bytes?).saturating_sub(grown).saturating_add(signed(before));
+        Some(u64::try_from(left).unwrap_or_default().max(before))
+    }
+
+    /// What a file is told that would have more than that.
+    pub(crate) fn exceeded(&self, path: &WorkspacePath, before: u64, after: u64) -> Error {
+        let signed = |bytes| i64::try_from(bytes).unwrap_or(i64::MAX);
+        let grown = *self.grown.lock().unwrap_or_else(PoisonError::into_inner);
+        let grown_bytes = grown.saturating_add(signed(after).saturating_sub(signed(before)));
+        let limit_bytes = self.max_total_bytes.unwrap_or(u64::MAX);
+        Error::QuotaExceeded { path: path.as_str().to_owned(), grown_bytes, limit_bytes }
+    }
+
     /// Takes `after - before` bytes of the quota, before they are written.
     pub(crate) fn grow(&self, path: &WorkspacePath, before: u64, after: u64) -> Result<(), Error> {
         let signed = |bytes| i64::try_from(bytes).unwrap_or(i64::MAX);

@@ -7,17 +7,19 @@ use std::path::Path;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
+use crate::boundary::OpenFile;
 use crate::error::{Error, FileKind};
 use crate::hold::{Hold, not_found, unreadable};
 use crate::identity;
 use crate::options::WorkspaceMode;
+use crate::path::is_private;
 use crate::place::{Layer, Place, links_of_entry};
 use crate::put::not_written;
-use crate::read::FileIdentity;
+use crate::read::{self, FileIdentity};
 use crate::steps::Step;
 use crate::swap::{self, Name};
 use crate::target::TargetState;
-use crate::write::{Expected, Written, check_expected};
+use crate::write::{Bytes, Expected, Written, check_expected};
 use crate::{TaskWorkspace, WorkspacePath, area, beneath};
 
 /// What a removal took away.
@@ -150,7 +152,8 @@ impl TaskWorkspace {
     /// Copies a file from outside into the workspace. The host alone decides which file that is.
     ///
     /// # Errors
-    /// [`Error::Unreadable`] and [`Error::NotRegularFile`] for the file outside, and as [`write`](Self::write).
+    /// [`Error::Unreadable`] and [`Error::NotRegularFile`] for the file outside, [`Error::PrivateArea`] where it is one of
+    /// the private area, [`Error::Changed`] where it changes meanwhile; and as [`write`](Self::write).
     pub fn import_file(
         &self,
         outside: impl AsRef<Path>,
@@ -163,8 +166,15 @@ impl TaskWorkspace {
         if let Some(kind) = FileKind::of(metadata.file_type()) {
             return Err(Error::NotRegularFile { path: shown, kind });
         }
-        let file = File::open(outside.as_ref()).map_err(unreadable)?;
-        self.write_from(to, file, expected)
+        let real = std::fs::canonicalize(outside.as_ref()).map_err(unreadable)?;
+        let inside = self.part_inside(&real).unwrap_or_default();
+        if inside.iter().any(|segment| segment.to_str().is_some_and(is_private)) {
+            return Err(Error::PrivateArea { path: shown });
+        }
+        let file = open_outside(&real).map_err(unreadable)?;
+        let identity = read::regular(&file, &shown)?;
+        let source = OpenFile { file, identity, layer: Layer::Root };
+        self.hold()?.write(to, Bytes::Of(&source, &shown), expected.into().0)
     }
 
     /// Copies a file of the workspace to a folder outside, under its own name, whole and synced; a file that is there is
@@ -177,7 +187,7 @@ impl TaskWorkspace {
         let shown = || folder.as_ref().display().to_string();
         let unusable = |source| Error::Unreadable { path: shown(), source };
         let outside = std::fs::canonicalize(folder.as_ref()).map_err(unusable)?;
-        if outside.starts_with(self.root()) {
+        if self.part_inside(&outside).is_some() {
             return Err(Error::OutsideBoundary { path: shown() });
         }
         let dir = Dir::open_ambient_dir(&outside, ambient_authority()).map_err(unusable)?;
@@ -209,6 +219,19 @@ impl TaskWorkspace {
         }
         placed
     }
+}
+
+/// Opens a file without waiting for the other end of a pipe.
+fn open_outside(path: &Path) -> io::Result<File> {
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+        options.custom_flags(i32::try_from(flags.bits()).unwrap_or_default());
+    }
+    options.open(path)
 }
 
 impl Hold<'_> {
