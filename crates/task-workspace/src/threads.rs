@@ -11,11 +11,21 @@ pub(crate) fn on_threads<T: Sync, S, R: Send>(
     state: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, &T) -> R + Sync,
 ) -> Vec<R> {
+    on_threads_until(|| false, items, state, work)
+}
+
+/// The same, but takes no more items once there is `enough`. The answers are those of the first items, without a gap.
+pub(crate) fn on_threads_until<T: Sync, S, R: Send>(
+    enough: impl Fn() -> bool + Sync,
+    items: &[T],
+    state: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, &T) -> R + Sync,
+) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let take = || {
         let (mut state, mut done) = (state(), Vec::new());
         loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
+            let at = if enough() { items.len() } else { next.fetch_add(1, Ordering::Relaxed) };
             let Some(item) = items.get(at) else { return done };
             done.push((at, work(&mut state, item)));
         }
