@@ -66,12 +66,11 @@ impl Area {
         Ok(Self { dir: made.map_err(unusable("making it"))? })
     }
 
-    /// Waits until nobody else writes, and keeps others from writing as long as the answer lives.
-    pub(crate) fn lock(&self) -> Result<File, Error> {
+    /// What a writer locks: nobody else writes as long as it holds that.
+    pub(crate) fn lock_file(&self) -> Result<File, Error> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true);
-        let locked = open_own(&self.dir, "lock", &mut options).and_then(|file| file.lock().map(|()| file));
-        locked.map_err(unusable("locking it"))
+        open_own(&self.dir, "lock", &mut options).map_err(unusable("locking it"))
     }
 
     /// The area's own folder.

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
+use std::time::Duration;
 
 use briefing_core::Environment;
 use cap_std::ambient_authority;
@@ -41,6 +42,7 @@ struct Boundary {
     mode: WorkspaceMode,
     execution: ExecutionId,
     environment: Arc<dyn Environment>,
+    max_wait: Duration,
     rules: Rules,
     steps: Steps,
     /// The execution's fallback, once it is there.
@@ -74,7 +76,7 @@ impl TaskWorkspace {
     ///
     /// # Errors
     /// [`Error::Root`] where it does not exist, is no folder, or cannot be opened; [`Error::Glob`] for a policy that
-    /// cannot be parsed; [`Error::PrivateAreaUnusable`] and [`Error::PrivateFile`].
+    /// cannot be parsed; [`Error::Busy`], [`Error::PrivateAreaUnusable`] and [`Error::PrivateFile`].
     pub fn open_with(root: impl AsRef<Path>, options: WorkspaceOptions) -> Result<Self, Error> {
         let unusable = |source| Error::Root { source };
         let given = std::path::absolute(root.as_ref()).map_err(unusable)?;
@@ -91,6 +93,7 @@ impl TaskWorkspace {
             mode: options.mode,
             execution,
             environment: options.environment,
+            max_wait: options.max_wait,
             rules: Rules::of(&options.policy)?,
             steps: options.steps,
             fallback: OnceLock::new(),
@@ -209,6 +212,10 @@ impl TaskWorkspace {
 
     pub(crate) fn environment(&self) -> &dyn Environment {
         &*self.0.environment
+    }
+
+    pub(crate) fn max_wait(&self) -> Duration {
+        self.0.max_wait
     }
 
     pub(crate) fn writing(&self) -> &Mutex<()> {

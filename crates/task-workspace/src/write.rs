@@ -86,7 +86,7 @@ impl TaskWorkspace {
     ///
     /// # Errors
     /// [`Error::Conflict`] with both states where the file is not as `expected`; [`Error::ReadOnly`],
-    /// [`Error::Denied`], [`Error::Protected`], [`Error::TooLarge`], [`Error::QuotaExceeded`]; [`Error::Link`],
+    /// [`Error::Denied`], [`Error::Protected`], [`Error::TooLarge`], [`Error::QuotaExceeded`], [`Error::Busy`]; [`Error::Link`],
     /// [`Error::HardLinked`], [`Error::NotRegularFile`], [`Error::NotFolder`], [`Error::NameCollision`];
     /// [`Error::NotWritten`], [`Error::CannotKeep`] and [`Error::OtherFileSystem`] where the system is in the way. After
     /// each of them the file is as it was.
