@@ -5,6 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// How many threads look into files.
 const THREADS: usize = 2;
 
+/// Whether the system gives a thread.
+pub(crate) fn are_there() -> bool {
+    std::thread::Builder::new().spawn(|| ()).is_ok_and(|thread| thread.join().is_ok())
+}
+
 /// Does `work` with each item on a few threads, each with a state of its own; answers in the order of the items.
 pub(crate) fn on_threads<T: Sync, S, R: Send>(
     items: &[T],

@@ -19,7 +19,7 @@ use crate::ignored::{Fault, IgnoreFiles};
 use crate::name::{self, FileName};
 use crate::place::{self, Layer};
 use crate::read::FileIdentity;
-use crate::{TaskWorkspace, beneath, path, secret};
+use crate::{TaskWorkspace, beneath, path, secret, threads};
 
 /// How many diagnostics of one code a walk reports one by one; the rest are counted.
 const MAX_DIAGNOSTICS_OF_A_CODE: usize = 100;
@@ -173,17 +173,27 @@ fn walk_layer(
     };
     let tree = Tree { path, dir, layer, folders: scope.folders, secrets: rules.include_secrets };
     let found = Mutex::new(Found::default());
-    rules.walker(path, scope, ignored.clone()).build_parallel().run(|| {
+    let walker = rules.walker(path, scope, ignored.clone());
+    let see_each = || {
         let (tree, found) = (&tree, &found);
         let mut folder = OpenFolder::default();
         let mut mine = Collected { mine: Found::default(), all: found };
-        Box::new(move |entry| {
+        move |entry| {
             let seen = tree.see(&mut folder, entry);
             mine.mine.files.extend(seen.file);
             mine.mine.notes.extend(seen.notes);
             WalkState::Continue
-        })
-    });
+        }
+    };
+    // The walker takes its threads for granted.
+    if threads::are_there() {
+        walker.build_parallel().run(|| Box::new(see_each()));
+    } else {
+        let mut see = see_each();
+        walker.build().for_each(|entry| {
+            see(entry);
+        });
+    }
     let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     found.notes.extend(ignored.iter().flat_map(|ignored| ignored.faults()).map(note_of));
     Ok(found)
