@@ -160,6 +160,13 @@ async fn every_failing_step_of_a_promotion_blocks_with_its_reason() {
         let execution = delivering(workspace, &["report.md"]).await;
         execution.stage_delivery(&path("report.md"), "a good report").await.unwrap();
         execution.verify_with(&Wants("good")).await.unwrap();
+        // The candidate takes over the mode that the target has by now, and is synced again for it.
+        #[cfg(unix)]
+        std::fs::set_permissions(
+            root.path().join("report.md"),
+            std::os::unix::fs::PermissionsExt::from_mode(0o640),
+        )
+        .unwrap();
         armed.store(true, Ordering::SeqCst);
         let blocked = execution.promote_delivery().await.unwrap_err();
         let Error::Blocked { code, reason } = &blocked else { panic!("{step}: {blocked}") };

@@ -66,15 +66,11 @@ impl Area {
         Ok(Self { dir: made.map_err(unusable("making it"))? })
     }
 
-    /// Waits until nobody else writes, and keeps others from writing as long as the answer lives.
-    pub(crate) fn lock(&self) -> Result<File, Error> {
+    /// What a writer locks: nobody else writes as long as it holds that.
+    pub(crate) fn lock_file(&self) -> Result<File, Error> {
         let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).follow(FollowSymlinks::No);
-        let locked = self.dir.open_with("lock", &options).and_then(|file| {
-            let file = file.into_std();
-            file.lock().map(|()| file)
-        });
-        locked.map_err(unusable("locking it"))
+        options.read(true).write(true).create(true);
+        open_own(&self.dir, "lock", &mut options).map_err(unusable("locking it"))
     }
 
     /// The area's own folder.
@@ -136,13 +132,17 @@ pub(crate) fn sync(dir: &Dir) -> io::Result<()> {
 #[cfg(unix)]
 pub(crate) fn sync_together(files: [&File; 2], dir: &Dir) -> io::Result<()> {
     std::thread::scope(|scope| {
-        let others = files.map(|file| scope.spawn(|| file.sync_all()));
-        let synced = sync(dir);
-        let all = others.into_iter().map(|other| match other.join() {
-            Ok(synced) => synced,
-            Err(panic) => std::panic::resume_unwind(panic),
+        // Where the system gives no thread, this one syncs them.
+        let others = files.map(|file| {
+            std::thread::Builder::new().spawn_scoped(scope, || file.sync_all()).map_err(|_| file)
         });
-        all.fold(synced, |all, one| all.and(one))
+        let synced = sync(dir);
+        let all = others.into_iter().map(|other| match other.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(synced)) => synced,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(file) => file.sync_all(),
+        });
+        all.fold(synced, io::Result::and)
     })
 }
 
@@ -159,6 +159,16 @@ pub(crate) fn sync(_dir: &Dir) -> io::Result<()> {
 
 pub(crate) fn unusable(what: &'static str) -> impl FnOnce(io::Error) -> Error {
     move |source| Error::PrivateAreaUnusable { what, source }
+}
+
+/// Opens a regular file of a private folder, and neither follows a link nor waits for the other end of a pipe.
+pub(crate) fn open_own(dir: &Dir, name: &str, options: &mut OpenOptions) -> io::Result<File> {
+    beneath::without_waiting(options);
+    let file = dir.open_with(name, options)?.into_std();
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")),
+    }
 }
 
 /// Makes a new file in a private folder; no other may have the name.

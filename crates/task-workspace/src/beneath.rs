@@ -45,7 +45,14 @@ pub(crate) fn enter(dir: &Dir, name: &OsStr) -> io::Result<Dir> {
 /// Opens one file of a folder for reading.
 pub(crate) fn open_name(dir: &Dir, name: &OsStr) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.read(true).follow(FollowSymlinks::No);
+    options.read(true);
+    without_waiting(&mut options);
+    dir.open_with(name, &options).map(cap_std::fs::File::into_std)
+}
+
+/// Lets an open follow no link and wait for nobody.
+pub(crate) fn without_waiting(options: &mut OpenOptions) {
+    options.follow(FollowSymlinks::No);
     #[cfg(unix)]
     {
         use cap_std::fs::OpenOptionsExt as _;
@@ -53,7 +60,6 @@ pub(crate) fn open_name(dir: &Dir, name: &OsStr) -> io::Result<File> {
         let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
         options.custom_flags(i32::try_from(flags.bits()).unwrap_or_default());
     }
-    dir.open_with(name, &options).map(cap_std::fs::File::into_std)
 }
 
 /// A link was met where none is followed, on a platform that has no number for it.

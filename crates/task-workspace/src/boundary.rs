@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
+use std::time::Duration;
 
 use briefing_core::Environment;
 use cap_std::ambient_authority;
@@ -41,6 +42,7 @@ struct Boundary {
     mode: WorkspaceMode,
     execution: ExecutionId,
     environment: Arc<dyn Environment>,
+    max_wait: Duration,
     /// Shared by all views of one opening, so that they share its quota.
     rules: Arc<Rules>,
     steps: Steps,
@@ -75,7 +77,7 @@ impl TaskWorkspace {
     ///
     /// # Errors
     /// [`Error::Root`] where it does not exist, is no folder, or cannot be opened; [`Error::Glob`] for a policy that
-    /// cannot be parsed; [`Error::PrivateAreaUnusable`] and [`Error::PrivateFile`].
+    /// cannot be parsed; [`Error::Busy`], [`Error::PrivateAreaUnusable`] and [`Error::PrivateFile`].
     pub fn open_with(root: impl AsRef<Path>, options: WorkspaceOptions) -> Result<Self, Error> {
         let unusable = |source| Error::Root { source };
         let given = std::path::absolute(root.as_ref()).map_err(unusable)?;
@@ -92,6 +94,7 @@ impl TaskWorkspace {
             mode: options.mode,
             execution,
             environment: options.environment,
+            max_wait: options.max_wait,
             rules: Arc::new(Rules::of(&options.policy)?),
             steps: options.steps,
             fallback: OnceLock::new(),
@@ -132,6 +135,7 @@ impl TaskWorkspace {
             mode: self.0.mode,
             execution,
             environment: Arc::clone(&self.0.environment),
+            max_wait: self.0.max_wait,
             rules: Arc::clone(&self.0.rules),
             steps: self.0.steps.clone(),
             fallback: OnceLock::new(),
@@ -254,6 +258,10 @@ impl TaskWorkspace {
         &*self.0.environment
     }
 
+    pub(crate) fn max_wait(&self) -> Duration {
+        self.0.max_wait
+    }
+
     pub(crate) fn writing(&self) -> &Mutex<()> {
         &self.0.writing
     }
@@ -345,6 +353,21 @@ impl TaskWorkspace {
     /// Where the execution's fallback is, for a walk.
     pub(crate) fn fallback_path(&self) -> PathBuf {
         self.root().join(PRIVATE_FOLDER).join("files").join(self.0.execution.as_str())
+    }
+
+    /// What of an absolute path without links lies in the root, whatever the root is called by now.
+    pub(crate) fn part_inside(&self, path: &Path) -> Option<PathBuf> {
+        let held = self.0.dir.try_clone().and_then(|dir| dir.into_std_file().metadata());
+        let held = held.ok().map(|metadata| FileIdentity::of(&metadata));
+        let is_root = |folder: &Path| {
+            let found = std::fs::metadata(folder).ok().map(|metadata| FileIdentity::of(&metadata));
+            let is_held = |(held, found): (FileIdentity, FileIdentity)| {
+                held.inode != 0 && (held.inode, held.device) == (found.inode, found.device)
+            };
+            folder == self.root() || held.zip(found).is_some_and(is_held)
+        };
+        let root = path.ancestors().find(|ancestor| is_root(ancestor))?;
+        path.strip_prefix(root).ok().map(Path::to_path_buf)
     }
 
     /// Checks that the root's path still leads to the folder that was opened: a walk goes by path, reads by handle.

@@ -371,6 +371,13 @@ pub enum Error {
         /// What is there.
         found: String,
     },
+    /// Another writer did not come to its end in the time that the options give
+    /// ([`WorkspaceOptions::max_wait`](crate::WorkspaceOptions::max_wait)); nothing was written.
+    #[error("another writer has held the workspace for {waited_millis} ms")]
+    Busy {
+        /// How long this one waited, in milliseconds.
+        waited_millis: u64,
+    },
     /// The private area `.briefing` cannot be used.
     #[error("the private area of the workspace cannot be used: {what}")]
     PrivateAreaUnusable {
@@ -529,6 +536,7 @@ impl Error {
             Self::StaleRef { .. } => "workspace.stale_ref",
             Self::UnknownAlias { .. } => "workspace.unknown_alias",
             Self::MalformedAlias { .. } => "workspace.malformed_alias",
+            Self::Busy { .. } => "workspace.busy",
             Self::PrivateAreaUnusable { .. } => "workspace.private_area_unusable",
             Self::PrivateFile { .. } => "workspace.private_file",
             Self::RecoveryBlocked { .. } => "workspace.recovery_blocked",
@@ -558,7 +566,7 @@ impl From<Error> for SourceError {
             Error::NotRegularFile { .. } | Error::Unreadable { .. } | Error::NotText { .. } => {
                 SourceErrorKind::Unreadable
             }
-            Error::Root { .. } | Error::CutShort => SourceErrorKind::Unavailable,
+            Error::Root { .. } | Error::Busy { .. } | Error::CutShort => SourceErrorKind::Unavailable,
             _ => SourceErrorKind::Contract,
         };
         SourceError::new(kind, error.to_string()).with_cause(error)

@@ -2,7 +2,8 @@
 
 use std::fs::File;
 use std::io;
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
 
 use cap_std::fs::Dir;
 
@@ -19,6 +20,10 @@ use crate::{TaskWorkspace, WorkspacePath};
 /// How many ids that are in use are passed over at most, where an environment gives them again.
 const MAX_IDS_IN_USE: usize = 100_000;
 
+/// How long a writer that waits for another sleeps before it asks again, at first and later on.
+const FIRST_PAUSE: Duration = Duration::from_micros(200);
+const LONGEST_PAUSE: Duration = Duration::from_millis(10);
+
 /// A writer's turn. No other handle or process writes while it lives.
 #[derive(Debug)]
 pub(crate) struct Hold<'a> {
@@ -32,14 +37,52 @@ pub(crate) struct Hold<'a> {
 
 impl TaskWorkspace {
     /// Waits for a turn, and brings to an end what an earlier writer left unfinished.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] where the wait is longer than the options allow.
     pub(crate) fn hold(&self) -> Result<Hold<'_>, Error> {
-        let turn = self.writing().lock().unwrap_or_else(PoisonError::into_inner);
+        let wait = Wait { began: Instant::now(), most: self.max_wait() };
+        let turn = wait.for_some(|| match self.writing().try_lock() {
+            Ok(turn) => Ok(Some(turn)),
+            Err(TryLockError::Poisoned(poisoned)) => Ok(Some(PoisonError::into_inner(poisoned))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+        })?;
         self.steps().reach(Step::PrepareArea).map_err(area::unusable("preparing it"))?;
         let area = Area::make(self.dir())?;
-        let lock = area.lock()?;
+        let lock = area.lock_file()?;
+        wait.for_some(|| match lock.try_lock() {
+            Ok(()) => Ok(Some(())),
+            Err(std::fs::TryLockError::WouldBlock) => Ok(None),
+            Err(std::fs::TryLockError::Error(source)) => Err(area::unusable("locking it")(source)),
+        })?;
         let unfinished = self.recover(&area)?;
         let deliveries = delivery::open_ones(&area)?;
         Ok(Hold { workspace: self, area, unfinished, deliveries, _lock: lock, _turn: turn })
+    }
+}
+
+/// A wait that ends.
+struct Wait {
+    began: Instant,
+    most: Duration,
+}
+
+impl Wait {
+    /// Asks again and again, soon at first.
+    fn for_some<T>(&self, ask: impl Fn() -> Result<Option<T>, Error>) -> Result<T, Error> {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            if let Some(answer) = ask()? {
+                return Ok(answer);
+            }
+            let waited = self.began.elapsed();
+            let Some(left) = self.most.checked_sub(waited).filter(|left| !left.is_zero()) else {
+                let waited_millis = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
+                return Err(Error::Busy { waited_millis });
+            };
+            std::thread::sleep(pause.min(left));
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
     }
 }
 

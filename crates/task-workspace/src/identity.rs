@@ -9,7 +9,6 @@ use std::io::{BufRead as _, BufReader, Write as _};
 
 use briefing_core::media::MediaKind;
 use briefing_core::{Digest, Fingerprint};
-use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::OpenOptions;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +16,7 @@ use crate::area::{self, Area, unusable};
 use crate::error::Error;
 use crate::hold::Hold;
 use crate::target::TargetState;
-use crate::{TaskWorkspace, WorkspacePath, beneath};
+use crate::{ExecutionId, TaskWorkspace, WorkspaceMode, WorkspacePath, beneath};
 
 /// The schema of the workspace's identity.
 const SCHEMA: &str = "briefing.workspace/1";
@@ -35,6 +34,9 @@ struct Identity {
 struct Move {
     from: WorkspacePath,
     to: WorkspacePath,
+    /// The execution whose fallback it was made in: for all others nothing moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    execution: Option<ExecutionId>,
 }
 
 /// A file of a workspace in one state: what a citation or an artefact stands for.
@@ -137,8 +139,14 @@ impl TaskWorkspace {
         }
     }
 
+    /// The execution whose fallback this handle writes to and reads from.
+    fn fallback_of(&self) -> Option<&ExecutionId> {
+        (self.mode() == WorkspaceMode::ReadOnly).then(|| self.execution_id())
+    }
+
     fn known_moves(&self) -> Result<Moves, Error> {
-        Area::find(self.dir())?.map_or_else(|| Ok(Moves::default()), |area| Moves::read(&area))
+        Area::find(self.dir())?
+            .map_or_else(|| Ok(Moves::default()), |area| Moves::read(&area, self.fallback_of()))
     }
 }
 
@@ -147,7 +155,8 @@ impl TaskWorkspace {
 struct Moves(Vec<Move>);
 
 impl Moves {
-    fn read(area: &Area) -> Result<Self, Error> {
+    /// Those that a reader of the fallback sees, or of the root alone.
+    fn read(area: &Area, fallback: Option<&ExecutionId>) -> Result<Self, Error> {
         let mut moves = Self::default();
         let file = match beneath::open_name(area.dir(), MOVES_FILE.as_ref()) {
             Ok(file) => file,
@@ -157,7 +166,10 @@ impl Moves {
         for line in BufReader::new(file).split(b'\n') {
             let line = line.map_err(unusable("reading the moves"))?;
             // A line that a crash cut short was never acknowledged.
-            moves.0.extend(serde_json::from_slice::<Move>(&line));
+            let made = serde_json::from_slice::<Move>(&line).ok();
+            moves
+                .0
+                .extend(made.filter(|made| made.execution.is_none() || made.execution.as_ref() == fallback));
         }
         Ok(moves)
     }
@@ -238,13 +250,17 @@ fn write_identity(hold: &Hold<'_>) -> Result<String, Error> {
 /// Keeps that a file or a folder was moved.
 pub(crate) fn note_move(hold: &Hold<'_>, from: &WorkspacePath, to: &WorkspacePath) -> Result<(), Error> {
     let noted = (|| {
-        let mut line = serde_json::to_vec(&Move { from: from.clone(), to: to.clone() })?;
+        let mut line = serde_json::to_vec(&Move {
+            from: from.clone(),
+            to: to.clone(),
+            execution: hold.workspace.fallback_of().cloned(),
+        })?;
         line.push(b'\n');
         // A line that a crash cut short must not swallow this one.
         line.insert(0, b'\n');
         let mut options = OpenOptions::new();
-        options.append(true).create(true).follow(FollowSymlinks::No);
-        let mut file = hold.area.dir().open_with(MOVES_FILE, &options)?.into_std();
+        options.append(true).create(true);
+        let mut file = area::open_own(hold.area.dir(), MOVES_FILE, &mut options)?;
         file.write_all(&line)?;
         file.sync_all()?;
         area::sync(hold.area.dir())

@@ -54,6 +54,7 @@ mod glob;
 pub mod handler;
 mod hold;
 mod identity;
+mod ignored;
 mod inspect;
 mod name;
 mod options;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use briefing_core::{Environment, SystemEnvironment};
 use serde::{Deserialize, Serialize};
@@ -80,7 +81,8 @@ pub(crate) fn names_a_file(what: &'static str, id: String) -> Result<String, Err
     Err(Error::InvalidId { what, id })
 }
 
-/// How a workspace is opened. The defaults: read-only, a fresh execution id, the default [`WritePolicy`].
+/// How a workspace is opened. The defaults: read-only, a fresh execution id, the default [`WritePolicy`],
+/// and writers that wait for one another for a minute.
 ///
 /// ```
 /// use briefing_task_workspace::{ExecutionId, WorkspaceMode, WorkspaceOptions, WritePolicy};
@@ -99,6 +101,8 @@ pub struct WorkspaceOptions {
     pub execution: Option<ExecutionId>,
     /// What may be written.
     pub policy: WritePolicy,
+    /// How long a writer waits for another one at most.
+    pub max_wait: Duration,
     /// Where time and ids come from.
     pub environment: Arc<dyn Environment>,
     pub(crate) steps: Steps,
@@ -110,6 +114,7 @@ impl Default for WorkspaceOptions {
             mode: WorkspaceMode::ReadOnly,
             execution: None,
             policy: WritePolicy::default(),
+            max_wait: Duration::from_secs(60),
             environment: Arc::new(SystemEnvironment),
             steps: Steps::default(),
         }
@@ -140,6 +145,14 @@ impl WorkspaceOptions {
     #[must_use]
     pub fn policy(mut self, policy: WritePolicy) -> Self {
         self.policy = policy;
+        self
+    }
+
+    /// Sets how long a writer waits at most, in this process or another, before it is refused with
+    /// [`Error::Busy`]. Reads wait for nobody.
+    #[must_use]
+    pub fn max_wait(mut self, wait: Duration) -> Self {
+        self.max_wait = wait;
         self
     }
 

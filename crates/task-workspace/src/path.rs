@@ -1,5 +1,6 @@
 //! The grammar of paths in a workspace.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
@@ -106,6 +107,22 @@ pub(crate) fn is_private(segment: &str) -> bool {
 fn is_ignorable(char: char) -> bool {
     matches!(char, '\u{AD}' | '\u{34F}' | '\u{180E}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}'
         | '\u{2060}'..='\u{206F}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}')
+}
+
+/// A path as Windows and HFS+ take it: without characters that are not shown, and without dots and blanks at the end of a
+/// segment; with `.git` for the short name that Windows gives to it.
+pub(crate) fn as_taken(path: &str) -> Cow<'_, str> {
+    let taken = |segment: &str| {
+        let shown: String = segment.chars().filter(|char| !is_ignorable(*char)).collect();
+        let trimmed = shown.trim_end_matches(['.', ' ']);
+        let is_short = trimmed.eq_ignore_ascii_case("git~1");
+        if is_short { ".git".to_owned() } else { trimmed.to_owned() }
+    };
+    let is_plain = |byte: u8| byte.is_ascii() && !matches!(byte, b'.' | b' ' | b'~');
+    if path.bytes().all(is_plain) {
+        return Cow::Borrowed(path);
+    }
+    Cow::Owned(path.split('/').map(taken).collect::<Vec<_>>().join("/"))
 }
 
 /// Whether two names are one where a file system ignores case or the Unicode form (default caseless matching of canonical

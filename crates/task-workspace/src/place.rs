@@ -3,9 +3,10 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 
 use briefing_core::{Digest, Digester};
-use cap_std::fs::{Dir, Metadata};
+use cap_std::fs::{Dir, DirEntry, Metadata};
 
 use crate::error::{Error, FileKind};
 use crate::path::{is_private, is_same_to_some};
@@ -181,18 +182,29 @@ impl Place {
 
     /// Refuses a folder that holds a private area of its own, at any depth.
     pub(crate) fn check_no_private_area(&self) -> Result<(), Error> {
+        self.each_within(|_, entry| match entry.file_name().to_str().is_some_and(is_private) {
+            true => Err(Error::PrivateArea { path: self.shown() }),
+            false => Ok(()),
+        })
+    }
+
+    /// Calls `see` with each thing in the folder at the place, at any depth, and its path from that folder on. One folder at
+    /// a time is held open, however many there are.
+    pub(crate) fn each_within(
+        &self,
+        mut see: impl FnMut(&Path, &DirEntry) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let Some(dir) = self.dir() else { return Ok(()) };
         let refused = |source| unreadable(&self.path, source);
-        let mut folders = vec![beneath::enter(dir, self.name()).map_err(refused)?];
-        while let Some(folder) = folders.pop() {
-            for entry in folder.entries().map_err(refused)? {
+        let top = beneath::enter(dir, self.name()).map_err(refused)?;
+        let mut folders = vec![PathBuf::new()];
+        while let Some(inner) = folders.pop() {
+            for entry in beneath::open_dir(&top, &inner).and_then(|dir| dir.entries()).map_err(refused)? {
                 let entry = entry.map_err(refused)?;
-                let name = entry.file_name();
-                if name.to_str().is_some_and(is_private) {
-                    return Err(Error::PrivateArea { path: self.shown() });
-                }
+                let inner = inner.join(entry.file_name());
+                see(&inner, &entry)?;
                 if entry.file_type().map_err(refused)?.is_dir() {
-                    folders.push(beneath::enter(&folder, &name).map_err(refused)?);
+                    folders.push(inner);
                 }
             }
         }
@@ -205,6 +217,20 @@ fn links_of(metadata: &std::fs::Metadata) -> u64 {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt as _;
+        metadata.nlink()
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        1
+    }
+}
+
+/// The same of an entry that was looked at through its folder.
+pub(crate) fn links_of_entry(metadata: &Metadata) -> u64 {
+    #[cfg(unix)]
+    {
+        use cap_std::fs::MetadataExt as _;
         metadata.nlink()
     }
     #[cfg(not(unix))]

@@ -6,13 +6,14 @@ use std::sync::PoisonError;
 use serde::{Deserialize, Serialize};
 
 use crate::glob::PathGlob;
-use crate::{Error, WorkspacePath};
+use crate::{Error, WorkspacePath, path};
 
 /// What may be written: paths by glob, and sizes. By default every path but those of version control (`.git`, `.hg`,
 /// `.svn`, at any depth: a file there can run as a program), of any size.
 ///
 /// Globs have the syntax of [`globset`]: `*` and `?` stay within a segment, `**` spans segments, and a glob is matched with
-/// the whole path. Case is ignored, in every script, as some file systems do. A glob that can match no path (an absolute
+/// the whole path. Case is ignored, in every script, as some file systems do; what is denied is also denied in the other
+/// spellings that Windows and HFS+ take for it (`.git.`, `GIT~1`, a character that is not shown). A glob that can match no path (an absolute
 /// one, one with `..`) is refused.
 ///
 /// ```
@@ -118,7 +119,9 @@ impl Rules {
     /// Checks that the path may be written.
     pub(crate) fn check_path(&self, path: &WorkspacePath) -> Result<(), Error> {
         let denied = |rule| Err(Error::Denied { path: path.as_str().to_owned(), rule });
-        if let Some(glob) = self.deny.iter().find(|glob| glob.is_match(path.as_str())) {
+        let taken = path::as_taken(path.as_str());
+        let is_denied = |glob: &&PathGlob| glob.is_match(path.as_str()) || glob.is_match(&taken);
+        if let Some(glob) = self.deny.iter().find(is_denied) {
             return denied(format!("it matches the denied {:?}", glob.as_str()));
         }
         if !self.allow.is_empty() && !self.allow.iter().any(|glob| glob.is_match(path.as_str())) {
@@ -135,6 +138,23 @@ impl Rules {
             }
             _ => Ok(()),
         }
+    }
+
+    /// How many bytes a file may have that has `before` now, as far as the quota goes.
+    pub(crate) fn room(&self, before: u64) -> Option<u64> {
+        let signed = |bytes| i64::try_from(bytes).unwrap_or(i64::MAX);
+        let grown = *self.grown.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = signed(self.max_total_bytes?).saturating_sub(grown).saturating_add(signed(before));
+        Some(u64::try_from(left).unwrap_or_default().max(before))
+    }
+
+    /// What a file is told that would have more than that.
+    pub(crate) fn exceeded(&self, path: &WorkspacePath, before: u64, after: u64) -> Error {
+        let signed = |bytes| i64::try_from(bytes).unwrap_or(i64::MAX);
+        let grown = *self.grown.lock().unwrap_or_else(PoisonError::into_inner);
+        let grown_bytes = grown.saturating_add(signed(after).saturating_sub(signed(before)));
+        let limit_bytes = self.max_total_bytes.unwrap_or(u64::MAX);
+        Error::QuotaExceeded { path: path.as_str().to_owned(), grown_bytes, limit_bytes }
     }
 
     /// Takes `after - before` bytes of the quota, before they are written.

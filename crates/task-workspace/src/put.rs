@@ -314,7 +314,7 @@ pub(crate) fn put<'a>(
         Ok(true) => {
             // Somebody was faster: what came out is not what was looked at, and goes back.
             let back = made(How::Exchanged).undo();
-            back.map_err(|source| stranded(place, slot, source))?;
+            back.map_err(|source| stranded(place, &slot.name, source))?;
             Err(conflict(place, Some(seen.digest)))
         }
         Ok(false) => replace(slot, place, to, seen, &still_there).map(|()| made(How::Replaced)),
@@ -364,7 +364,7 @@ pub(crate) fn remove<'a>(
     if identity(slot.name()).is_ok_and(|found| is_same_file(&found, &seen.identity)) {
         return Ok(made);
     }
-    made.undo().map_err(|source| stranded(place, slot, source))?;
+    made.undo().map_err(|source| stranded(place, &slot.name, source))?;
     Err(conflict(place, Some(seen.digest)))
 }
 
@@ -391,7 +391,13 @@ impl Made<'_> {
                 Ok(found) if (found.device, found.inode) == (new.device, new.inode) => {}
                 Ok(_) => return Ok(()),
                 Err(error) if is_absence(&error) && self.how == How::Created => return Ok(()),
-                Err(error) if is_absence(&error) => {}
+                Err(error) if is_absence(&error) => {
+                    // Somebody took the new file away: the old one goes to the free name.
+                    let beside = self.slot.beside();
+                    let name = if self.how == How::Replaced { &beside } else { &self.slot.name };
+                    swap::move_to_free(Name { dir: &self.slot.dir, name: OsStr::new(name) }, here)?;
+                    return area::sync(dir);
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -412,7 +418,8 @@ impl Made<'_> {
 
     /// The error of an undo that failed.
     pub(crate) fn stranded(&self, source: io::Error) -> Error {
-        stranded(self.place, self.slot, source)
+        let name = if self.how == How::Replaced { self.slot.beside() } else { self.slot.name.clone() };
+        stranded(self.place, &name, source)
     }
 }
 
@@ -421,8 +428,9 @@ pub(crate) fn not_written(place: &Place, step: Step) -> impl Fn(io::Error) -> Er
     move |source| Error::NotWritten { path: path.clone(), step, source }
 }
 
-fn stranded(place: &Place, slot: &Slot, source: io::Error) -> Error {
-    Error::Stranded { path: place.shown(), kept: format!("{}/{}", slot.folder, slot.name), source }
+/// What had the place stays in the slot until the unit moves it to the folder that the error names.
+fn stranded(place: &Place, name: &str, source: io::Error) -> Error {
+    Error::Stranded { path: place.shown(), kept: format!("{}/{name}", area::KEPT), source }
 }
 
 fn refused(place: &Place, step: Step, error: io::Error) -> Error {

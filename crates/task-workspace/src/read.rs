@@ -158,7 +158,14 @@ pub(crate) fn read_window(
     let expected = identity.size.saturating_sub(offset).min(max_bytes);
     let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(usize::MAX).saturating_add(1));
     if offset > 0 {
-        file.seek(SeekFrom::Start(offset)).map_err(unreadable)?;
+        match file.seek(SeekFrom::Start(offset)) {
+            // No file of this file system reaches so far.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                let total_bytes = identity.size;
+                return Ok(FileRead { bytes: Vec::new(), identity, total_bytes, truncated: false });
+            }
+            sought => sought.map_err(unreadable)?,
+        };
     }
     file.by_ref().take(max_bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(unreadable)?;
     let after = file.metadata().map_err(unreadable)?;

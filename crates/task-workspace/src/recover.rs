@@ -9,9 +9,11 @@ use std::ffi::OsStr;
 use std::io;
 use std::sync::PoisonError;
 
-use crate::area::{self, Area, JOURNAL, STAGED, TMP, unusable};
+use cap_std::fs::Dir;
+
+use crate::area::{self, Area, JOURNAL, KEPT, STAGED, TMP, unusable};
 use crate::error::Error;
-use crate::options::WorkspaceMode;
+use crate::options::{WorkspaceMode, names_a_file};
 use crate::place::{Layer, Place};
 use crate::put::{self, How, Made, Slot};
 use crate::staging::{self, Candidate};
@@ -70,7 +72,8 @@ enum Standing {
 
 /// A change of a unit, found again.
 struct Found {
-    place: Place,
+    /// `None` where a folder on the way is none any more.
+    place: Option<Place>,
     slot: Slot,
     standing: Standing,
     before: TargetState,
@@ -89,12 +92,11 @@ impl TaskWorkspace {
         if let Some(dir) = area.folder(JOURNAL)? {
             for name in area::names(&dir)? {
                 if !name.ends_with(".json") {
-                    area::remove(&dir, &name).map_err(unusable("sweeping up"))?;
+                    sweep_away(&dir, &name)?;
                     continue;
                 }
                 let Some(journal) = area::read_facts::<Journal>(&dir, &name)? else { continue };
-                if journal.schema != SCHEMA {
-                    let reason = format!("its schema is {}, not {SCHEMA}", journal.schema);
+                if let Some(reason) = fault(&journal) {
                     return Err(Error::PrivateFile { file: format!("{JOURNAL}/{name}"), reason });
                 }
                 match self.end_unit(area, &journal)? {
@@ -131,26 +133,30 @@ impl TaskWorkspace {
         }
         let mut changes = Vec::with_capacity(journal.changes.len());
         for entry in &journal.changes {
-            changes.push(self.find(area, entry)?);
+            match self.find(area, entry) {
+                Err(error) if !is_of_the_area(&error) => return Ok(Err(blocked(entry, entry.before))),
+                found => changes.push(found?),
+            }
         }
         let is_foreign = changes.iter().any(|found| matches!(found.standing, Standing::Foreign));
         for (found, entry) in changes.iter_mut().zip(&journal.changes) {
             let ended = if is_foreign { undo(found) } else { self.finish_change(found) };
-            if let Err(Error::Value(_) | Error::Conflict { .. } | Error::NotWritten { .. }) = &ended {
-                return Ok(Err(blocked(entry, found.before)));
+            match ended {
+                Err(error) if !is_of_the_area(&error) => return Ok(Err(blocked(entry, found.before))),
+                ended => ended?,
             }
-            ended?;
         }
         for found in &changes {
-            if let Some(dir) = found.place.dir() {
+            if let Some(dir) = found.place.as_ref().and_then(Place::dir) {
                 area::sync(dir).map_err(unusable("ending a unit"))?;
             }
         }
         let is_candidate = |found: &&Found| found.slot.folder == STAGED;
         if is_foreign {
-            changes.iter().filter(|found| !is_candidate(found)).for_each(|found| {
+            for found in changes.iter().filter(|found| !is_candidate(found)) {
+                keep_old(area, found)?;
                 let _ = found.slot.clear();
-            });
+            }
             return Ok(Ok(UnitEnd::RolledBack));
         }
         for found in &changes {
@@ -170,9 +176,15 @@ impl TaskWorkspace {
                 self.open_fallback(&entry.execution, true).map_err(unusable("ending a unit"))?
             }
         };
-        let place = Place::reach(&root, entry.layer, &entry.path)?;
         let folder = if entry.folder == STAGED { STAGED } else { TMP };
         let slot = Slot { dir: area.make_folder(folder)?, folder, name: entry.slot.clone() };
+        let place = match Place::reach(&root, entry.layer, &entry.path) {
+            Err(Error::Link { .. } | Error::NotFolder { .. }) => {
+                let standing = Standing::Foreign;
+                return Ok(Found { place: None, slot, standing, before: entry.before });
+            }
+            place => place?,
+        };
         let digest = |name: &str| {
             put::digest_in(&slot.dir, name)
                 .map(|found| TargetState::from(found.map(|(digest, _)| digest)))
@@ -192,7 +204,7 @@ impl TaskWorkspace {
             }
             Err(Error::Link { .. } | Error::NotRegularFile { .. } | Error::HardLinked { .. }) => {
                 let standing = Standing::Foreign;
-                return Ok(Found { place, slot, standing, before: entry.before });
+                return Ok(Found { place: Some(place), slot, standing, before: entry.before });
             }
             Err(error) => return Err(error),
         };
@@ -215,34 +227,66 @@ impl TaskWorkspace {
             }
             _ => Standing::Foreign,
         };
-        Ok(Found { place, slot, standing, before: entry.before })
+        Ok(Found { place: Some(place), slot, standing, before: entry.before })
     }
 
     fn finish_change(&self, found: &mut Found) -> Result<(), Error> {
-        if !matches!(found.standing, Standing::Pending) {
-            return Ok(());
-        }
-        let made = found.place.make_folders(self.steps());
-        made.map_err(put::not_written(&found.place, crate::Step::CreateFolders))?;
-        let seen = found.place.see()?;
+        let (Standing::Pending, Some(place)) = (&found.standing, &mut found.place) else { return Ok(()) };
+        let made = place.make_folders(self.steps());
+        made.map_err(put::not_written(place, crate::Step::CreateFolders))?;
+        let seen = place.see()?;
         let is_removal =
             put::digest_in(&found.slot.dir, &found.slot.name).map_err(unusable("ending a unit"))?.is_none();
         match seen {
-            Some(seen) if is_removal => put::remove(self.steps(), &found.slot, &found.place, &seen).map(drop),
-            seen => put::put(self.steps(), &found.slot, &found.place, seen.as_ref()).map(drop),
+            Some(seen) if is_removal => put::remove(self.steps(), &found.slot, place, &seen).map(drop),
+            seen => put::put(self.steps(), &found.slot, place, seen.as_ref()).map(drop),
         }
     }
 }
 
 fn undo(found: &mut Found) -> Result<(), Error> {
-    let Standing::Made(how) = found.standing else { return Ok(()) };
-    let made = Made { slot: &found.slot, place: &found.place, how, new: None };
+    let (Standing::Made(how), Some(place)) = (&found.standing, &found.place) else { return Ok(()) };
+    let made = Made { slot: &found.slot, place, how: *how, new: None };
     made.undo().map_err(|source| made.stranded(source))
+}
+
+/// What is wrong with a journal: it must name slots of the area and nothing else.
+fn fault(journal: &Journal) -> Option<String> {
+    if journal.schema != SCHEMA {
+        return Some(format!("its schema is {}, not {SCHEMA}", journal.schema));
+    }
+    journal.changes.iter().find_map(|entry| {
+        if entry.folder != STAGED && entry.folder != TMP {
+            return Some(format!("{:?} is no folder of slots", entry.folder));
+        }
+        names_a_file("name of a slot", entry.slot.clone()).err().map(|error| error.to_string())
+    })
+}
+
+/// Whether nobody can write as long as it is so; what is wrong with a target keeps only that unit from its end.
+fn is_of_the_area(error: &Error) -> bool {
+    matches!(error, Error::PrivateAreaUnusable { .. } | Error::PrivateFile { .. })
+}
+
+/// Keeps for good what a target held that cannot get it back.
+fn keep_old(area: &Area, found: &Found) -> Result<(), Error> {
+    if !matches!(found.standing, Standing::Foreign) || found.before == TargetState::Absent {
+        return Ok(());
+    }
+    for name in [found.slot.name.clone(), found.slot.beside()] {
+        let held = put::digest_in(&found.slot.dir, &name).map_err(unusable("ending a unit"))?;
+        if TargetState::from(held.map(|(digest, _)| digest)) == found.before {
+            let kept = area.make_folder(KEPT)?;
+            let moved = found.slot.dir.rename(&name, &kept, &name).and_then(|()| area::sync(&kept));
+            moved.map_err(unusable("ending a unit"))?;
+        }
+    }
+    Ok(())
 }
 
 fn is_one_file(place: &Place, slot: &Slot) -> bool {
     let Some(dir) = place.dir() else { return false };
-    let inode = |dir: &cap_std::fs::Dir, name: &OsStr| {
+    let inode = |dir: &Dir, name: &OsStr| {
         beneath::open_name(dir, name).and_then(|file| file.metadata()).ok().map(|metadata| {
             let identity = crate::read::FileIdentity::of(&metadata);
             (identity.device, identity.inode)
@@ -256,7 +300,7 @@ fn sweep(workspace: &TaskWorkspace, area: &Area) -> Result<(), Error> {
     let swept = |result: io::Result<()>| result.map_err(unusable("sweeping up"));
     if let Some(tmp) = area.folder(TMP)? {
         for name in area::names(&tmp)? {
-            swept(area::remove(&tmp, &name))?;
+            sweep_away(&tmp, &name)?;
         }
     }
     let Some(staged) = area.folder(STAGED)? else { return Ok(()) };
@@ -266,16 +310,24 @@ fn sweep(workspace: &TaskWorkspace, area: &Area) -> Result<(), Error> {
             // Bytes without facts were never acknowledged, or are what a promotion replaced.
             let id = name.strip_suffix(".old").unwrap_or(name);
             if names.binary_search(&staging::facts_name(id)).is_err() {
-                swept(area::remove(&staged, name))?;
+                sweep_away(&staged, name)?;
             }
             continue;
         };
+        if is_folder(&staged, name) {
+            continue;
+        }
         if area::never_synced(&staged, name).map_err(unusable("sweeping up"))? {
             // Whoever staged it was never told so: the machine stopped before.
             swept(area::remove(&staged, name).and_then(|()| area::remove(&staged, id)))?;
             continue;
         }
-        let Some(candidate) = area::read_facts::<Candidate>(&staged, name)? else { continue };
+        let candidate = match area::read_facts::<Candidate>(&staged, name) {
+            // Whoever asks for candidates is told; nobody else is concerned.
+            Err(Error::PrivateFile { .. }) => continue,
+            candidate => candidate?,
+        };
+        let Some(candidate) = candidate.filter(|candidate| candidate.id.as_str() == id) else { continue };
         if was_promoted(workspace, &staged, &candidate)? {
             let slot = Slot {
                 dir: staged.try_clone().map_err(unusable("sweeping up"))?,
@@ -288,12 +340,20 @@ fn sweep(workspace: &TaskWorkspace, area: &Area) -> Result<(), Error> {
     Ok(())
 }
 
+/// Removes a file that no writer needs. The area makes no folders among them: one was put there by somebody and stays.
+fn sweep_away(dir: &Dir, name: &str) -> Result<(), Error> {
+    match is_folder(dir, name) {
+        true => Ok(()),
+        false => area::remove(dir, name).map_err(unusable("sweeping up")),
+    }
+}
+
+fn is_folder(dir: &Dir, name: &str) -> bool {
+    dir.symlink_metadata(name).is_ok_and(|found| found.is_dir())
+}
+
 /// Whether a candidate's bytes are at its target and no longer in its slot.
-fn was_promoted(
-    workspace: &TaskWorkspace,
-    staged: &cap_std::fs::Dir,
-    candidate: &Candidate,
-) -> Result<bool, Error> {
+fn was_promoted(workspace: &TaskWorkspace, staged: &Dir, candidate: &Candidate) -> Result<bool, Error> {
     let id = candidate.id.as_str();
     let size = staged.symlink_metadata(id).ok().map(|metadata| metadata.len());
     let in_slot = match size {
@@ -310,8 +370,7 @@ fn was_promoted(
         return Ok(true);
     }
     let layers = [Some(workspace.dir()), workspace.fallback()?];
-    let at_target = |root: &cap_std::fs::Dir| {
-        Place::reach(root, Layer::Root, &candidate.target).and_then(|place| place.state()).ok()
-    };
+    let at_target =
+        |root: &Dir| Place::reach(root, Layer::Root, &candidate.target).and_then(|place| place.state()).ok();
     Ok(layers.into_iter().flatten().any(|root| at_target(root) == Some(candidate.digest.into())))
 }

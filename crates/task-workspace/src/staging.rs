@@ -12,8 +12,9 @@ use crate::area::{self, Area, STAGED, unusable};
 use crate::error::Error;
 use crate::hold::Hold;
 use crate::options::names_a_file;
-use crate::place::{Place, Seen};
+use crate::place::{Place, Seen, links_of_entry};
 use crate::put::{self, Attributes, Finished, Slot, not_written};
+use crate::read::FileIdentity;
 use crate::steps::Step;
 use crate::target::TargetState;
 use crate::unit::{Change, What};
@@ -237,17 +238,21 @@ impl TaskWorkspace {
         let mut settled = Vec::new();
         for (candidate, expected) in candidates {
             let change = hold.promotion(candidate, *expected)?;
-            written.push(Written::of(&change, candidate.size_bytes));
+            written.push(Written::of(&change, change.size_bytes()));
             if change.before() == change.after() {
                 settled.push(change);
             } else {
                 changes.push(change);
             }
         }
-        for change in &mut changes {
-            hold.take_over_attributes(change)?;
+        for change in &changes {
+            hold.take_over_attributes(change, candidates)?;
         }
         hold.make(&mut changes)?;
+        for change in &settled {
+            // The share that it took when it was staged: nothing came of it.
+            self.rules().shrink(0, change.size_bytes());
+        }
         for change in settled.iter().chain(&changes) {
             if let What::Put(finished) = &change.what
                 && hold.steps().reach(Step::CleanUp).is_ok()
@@ -392,6 +397,15 @@ impl Hold<'_> {
             }
             other => return Err(damaged(candidate, other.map(|(digest, _)| digest))),
         };
+        // A second name may lie outside: it would get the target's mode, and later writes.
+        let file = slot.dir.symlink_metadata(&slot.name).map_err(unusable("reading a candidate"))?;
+        if links_of_entry(&file) > 1 {
+            return Err(Error::HardLinked {
+                path: candidate.target.to_string(),
+                links: links_of_entry(&file),
+            });
+        }
+        self.workspace.rules().check_size(&candidate.target, size_bytes)?;
         let place = self.place(&candidate.target)?;
         let seen = place.see()?;
         let found = TargetState::from(seen.as_ref().map(|seen| seen.digest));
@@ -405,9 +419,22 @@ impl Hold<'_> {
         Ok(Change { place, seen, what, executable: None })
     }
 
-    /// Gives a candidate the owner, the mode and the attributes of the file that it is about to replace.
-    fn take_over_attributes(&self, change: &Change) -> Result<(), Error> {
-        let (What::Put(finished), Some(seen)) = (&change.what, &change.seen) else { return Ok(()) };
+    /// Gives a candidate the owner, the mode and the attributes of the file that it is about to replace; those of a new
+    /// file where the one is gone that it got them from when it was staged.
+    fn take_over_attributes(
+        &self,
+        change: &Change,
+        candidates: &[(&Candidate, TargetState)],
+    ) -> Result<(), Error> {
+        let What::Put(finished) = &change.what else { return Ok(()) };
+        let had_target = |(candidate, _): &(&Candidate, TargetState)| {
+            candidate.id.as_str() == finished.slot.name && candidate.target_state != TargetState::Absent
+        };
+        let fresh = match &change.seen {
+            None if candidates.iter().any(had_target) => Some(self.fresh(&change.place)?),
+            _ => None,
+        };
+        let Some(seen) = change.seen.as_ref().or(fresh.as_ref()) else { return Ok(()) };
         let failed = not_written(&change.place, Step::KeepAttributes);
         self.steps().reach(Step::KeepAttributes).map_err(&failed)?;
         let slot = &finished.slot;
@@ -417,5 +444,16 @@ impl Hold<'_> {
         }
         let synced = self.steps().reach(Step::SyncFile).and_then(|()| file.sync_all());
         synced.map_err(not_written(&change.place, Step::SyncFile))
+    }
+
+    /// A file as it is when it is made, with no name any more.
+    fn fresh(&self, place: &Place) -> Result<Seen, Error> {
+        let slot = self.slot()?;
+        let made = area::create(&slot.dir, &slot.name).and_then(|file| {
+            slot.clear()?;
+            let metadata = file.metadata()?;
+            Ok(Seen { identity: FileIdentity::of(&metadata), metadata, file, digest: Digest::of(b"") })
+        });
+        made.map_err(not_written(place, Step::KeepAttributes))
     }
 }

@@ -7,17 +7,19 @@ use std::path::Path;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
+use crate::boundary::OpenFile;
 use crate::error::{Error, FileKind};
 use crate::hold::{Hold, not_found, unreadable};
 use crate::identity;
 use crate::options::WorkspaceMode;
-use crate::place::{Layer, Place};
+use crate::path::is_private;
+use crate::place::{Layer, Place, links_of_entry};
 use crate::put::not_written;
-use crate::read::FileIdentity;
+use crate::read::{self, FileIdentity};
 use crate::steps::Step;
 use crate::swap::{self, Name};
 use crate::target::TargetState;
-use crate::write::{Expected, Written, check_expected};
+use crate::write::{Bytes, Expected, Written, check_expected};
 use crate::{TaskWorkspace, WorkspacePath, area, beneath};
 
 /// What a removal took away.
@@ -103,7 +105,7 @@ impl TaskWorkspace {
         hold.check_write(path)?;
         let place = hold.place(path)?;
         let found = place.metadata()?.ok_or_else(|| not_found(path))?;
-        if found.is_symlink() || cap_std::fs::Metadata::is_file(&found) && links(&found) > 1 {
+        if found.is_symlink() || cap_std::fs::Metadata::is_file(&found) && links_of_entry(&found) > 1 {
             // Only this one name goes, whatever it stands for.
             if let Some(expected) = expected.into().0 {
                 return Err(Error::Conflict { path: place.shown(), expected, found: TargetState::Absent });
@@ -130,7 +132,7 @@ impl TaskWorkspace {
             return Err(Error::NotFolder { path: place.shown(), at: place.shown() });
         }
         place.check_no_private_area()?;
-        let held = hold.check_contents(&place, path)?;
+        let (held, held_bytes) = hold.check_contents(&place, path)?;
         if !with_contents && held != Removed::default() {
             return Err(Error::FolderNotEmpty { path: place.shown() });
         }
@@ -143,13 +145,15 @@ impl TaskWorkspace {
             .and_then(Dir::remove_open_dir_all)
             .and_then(|()| area::sync(dir));
         removed.map_err(failed)?;
+        self.rules().shrink(0, held_bytes);
         Ok(Removed { folders: held.folders + 1, ..held })
     }
 
     /// Copies a file from outside into the workspace. The host alone decides which file that is.
     ///
     /// # Errors
-    /// [`Error::Unreadable`] and [`Error::NotRegularFile`] for the file outside, and as [`write`](Self::write).
+    /// [`Error::Unreadable`] and [`Error::NotRegularFile`] for the file outside, [`Error::PrivateArea`] where it is one of
+    /// the private area, [`Error::Changed`] where it changes meanwhile; and as [`write`](Self::write).
     pub fn import_file(
         &self,
         outside: impl AsRef<Path>,
@@ -162,8 +166,15 @@ impl TaskWorkspace {
         if let Some(kind) = FileKind::of(metadata.file_type()) {
             return Err(Error::NotRegularFile { path: shown, kind });
         }
-        let file = File::open(outside.as_ref()).map_err(unreadable)?;
-        self.write_from(to, file, expected)
+        let real = std::fs::canonicalize(outside.as_ref()).map_err(unreadable)?;
+        let inside = self.part_inside(&real).unwrap_or_default();
+        if inside.iter().any(|segment| segment.to_str().is_some_and(is_private)) {
+            return Err(Error::PrivateArea { path: shown });
+        }
+        let file = open_outside(&real).map_err(unreadable)?;
+        let identity = read::regular(&file, &shown)?;
+        let source = OpenFile { file, identity, layer: Layer::Root };
+        self.hold()?.write(to, Bytes::Of(&source, &shown), expected.into().0)
     }
 
     /// Copies a file of the workspace to a folder outside, under its own name, whole and synced; a file that is there is
@@ -176,7 +187,7 @@ impl TaskWorkspace {
         let shown = || folder.as_ref().display().to_string();
         let unusable = |source| Error::Unreadable { path: shown(), source };
         let outside = std::fs::canonicalize(folder.as_ref()).map_err(unusable)?;
-        if outside.starts_with(self.root()) {
+        if self.part_inside(&outside).is_some() {
             return Err(Error::OutsideBoundary { path: shown() });
         }
         let dir = Dir::open_ambient_dir(&outside, ambient_authority()).map_err(unusable)?;
@@ -210,18 +221,17 @@ impl TaskWorkspace {
     }
 }
 
-/// How many names a file has.
-fn links(metadata: &cap_std::fs::Metadata) -> u64 {
+/// Opens a file without waiting for the other end of a pipe.
+fn open_outside(path: &Path) -> io::Result<File> {
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true);
     #[cfg(unix)]
     {
-        use cap_std::fs::MetadataExt as _;
-        metadata.nlink()
+        use std::os::unix::fs::OpenOptionsExt as _;
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+        options.custom_flags(i32::try_from(flags.bits()).unwrap_or_default());
     }
-    #[cfg(not(unix))]
-    {
-        let _ = metadata;
-        1
-    }
+    options.open(path)
 }
 
 impl Hold<'_> {
@@ -236,32 +246,29 @@ impl Hold<'_> {
         }
     }
 
-    /// Checks everything in a folder as if it were written one by one, also where it would be after a move to `to`.
-    fn check_contents(&self, folder: &Place, to: &WorkspacePath) -> Result<Removed, Error> {
-        let Some(dir) = folder.dir() else { return Ok(Removed::default()) };
-        let refused = unreadable(&folder.path);
-        let mut counted = Removed::default();
-        let mut folders = vec![(beneath::enter(dir, folder.name()).map_err(&refused)?, String::new())];
-        while let Some((dir, inner)) = folders.pop() {
-            for entry in dir.entries().map_err(&refused)? {
-                let entry = entry.map_err(&refused)?;
-                let name = entry.file_name();
-                let inner = format!("{inner}/{}", name.to_string_lossy());
-                for root in [&folder.path, to] {
-                    // A name that no path of a workspace can have is under no rule.
-                    if let Ok(path) = WorkspacePath::new(format!("{root}{inner}")) {
-                        self.check_write(&path)?;
-                    }
-                }
-                if entry.file_type().map_err(&refused)?.is_dir() {
-                    counted.folders += 1;
-                    folders.push((beneath::enter(&dir, &name).map_err(&refused)?, inner));
-                } else {
-                    counted.files += 1;
+    /// Checks everything in a folder as if it were written one by one, also where it would be after a move to `to`. Counts
+    /// it, and the bytes of the files that have no other name.
+    fn check_contents(&self, folder: &Place, to: &WorkspacePath) -> Result<(Removed, u64), Error> {
+        let (mut counted, mut bytes) = (Removed::default(), 0_u64);
+        folder.each_within(|inner, entry| {
+            let inner = inner.to_string_lossy();
+            for root in [&folder.path, to] {
+                // A name that no path of a workspace can have is under no rule.
+                if let Ok(path) = WorkspacePath::new(format!("{root}/{inner}")) {
+                    self.check_write(&path)?;
                 }
             }
-        }
-        Ok(counted)
+            let metadata = entry.metadata().map_err(unreadable(&folder.path))?;
+            if metadata.is_dir() {
+                counted.folders += 1;
+            } else {
+                counted.files += 1;
+                let is_its_own = metadata.is_file() && links_of_entry(&metadata) == 1;
+                bytes = bytes.saturating_add(if is_its_own { metadata.len() } else { 0 });
+            }
+            Ok(())
+        })?;
+        Ok((counted, bytes))
     }
 
     fn move_entry(&self, source: &Place, target: &Place) -> Result<(), Error> {

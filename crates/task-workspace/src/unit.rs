@@ -59,6 +59,14 @@ impl Change {
         self.before() == self.after() && keeps_mode
     }
 
+    /// How many bytes are there afterwards.
+    pub(crate) fn size_bytes(&self) -> u64 {
+        match &self.what {
+            What::Put(finished) => finished.size_bytes,
+            What::Remove(_) => 0,
+        }
+    }
+
     fn slot(&self) -> &Slot {
         match &self.what {
             What::Put(finished) => &finished.slot,
@@ -117,7 +125,10 @@ impl Hold<'_> {
         if let Err(error) = &made {
             give_back(self, changes);
             match error {
-                Error::Stranded { .. } => self.keep_stranded(changes),
+                Error::Stranded { .. } => {
+                    self.keep_stranded(changes);
+                    self.drop_drafts(changes);
+                }
                 _ => self.drop_drafts(changes),
             }
         }
@@ -143,11 +154,16 @@ impl Hold<'_> {
         }
     }
 
-    /// Moves what could not be put back to where nothing is ever swept up.
+    /// Moves what could not be put back to where nothing is ever swept up. A slot that has its own bytes has nothing else;
+    /// if they are a candidate's, it stays staged.
     fn keep_stranded(&self, changes: &[Change]) {
         let Ok(kept) = self.area.make_folder(KEPT) else { return };
         for change in changes {
             let slot = change.slot();
+            let found = put::digest_in(&slot.dir, &slot.name).ok().flatten();
+            if found.is_some() && found.map(|(digest, _)| digest) == change.after().digest() {
+                continue;
+            }
             for name in [slot.beside(), slot.name.clone()] {
                 let _ = slot.dir.rename(&name, &kept, &name);
             }
@@ -160,19 +176,19 @@ impl Hold<'_> {
         for change in changes.iter_mut() {
             let made = change.place.make_folders(self.steps());
             if let Err(source) = made {
-                self.drop_journal(journal.as_ref());
+                self.drop_journal(journal.as_ref())?;
                 return Err(not_written(&change.place, Step::CreateFolders)(source));
             }
         }
         let mut done = Vec::with_capacity(changes.len());
         let made = self.make_each(changes, moves, &mut done, journal.as_ref());
         if let Err(error) = made {
-            for (made, _) in done.iter().rev() {
-                // The journal stays: the next opening tries again.
-                made.undo().map_err(|source| made.stranded(source))?;
-            }
-            self.drop_journal(journal.as_ref());
-            return Err(error);
+            // One that cannot be put back keeps none of the others from it.
+            let undone =
+                done.iter().rev().map(|(made, _)| made.undo().map_err(|source| made.stranded(source)));
+            let stranded = undone.filter_map(Result::err).collect::<Vec<_>>().into_iter().next();
+            self.drop_journal(journal.as_ref())?;
+            return Err(stranded.unwrap_or(error));
         }
         if self.steps().reach(Step::CleanUp).is_ok() {
             for change in changes.iter() {
@@ -255,11 +271,11 @@ impl Hold<'_> {
         }
     }
 
-    /// Drops the journal of a unit that was undone. Where that fails the next opening finds nothing left to do.
-    fn drop_journal(&self, journal: Option<&Slot>) {
-        if let Some(journal) = journal {
-            let _ = area::remove(&journal.dir, &journal.name);
-        }
+    /// Drops the journal of a unit that was undone, for good: whoever found it would make the unit again.
+    fn drop_journal(&self, journal: Option<&Slot>) -> Result<(), Error> {
+        let Some(journal) = journal else { return Ok(()) };
+        let dropped = area::remove(&journal.dir, &journal.name).and_then(|()| area::sync(&journal.dir));
+        dropped.map_err(area::unusable("dropping the journal of a unit that was undone"))
     }
 }
 

@@ -7,18 +7,19 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use briefing_core::{ContextDiagnostic, Severity};
 use cap_std::fs::Dir;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use ignore::{DirEntry, WalkBuilder, WalkState};
+use ignore::{DirEntry, Match, WalkBuilder, WalkState};
 
 use crate::error::{Error, FileKind};
+use crate::ignored::{Fault, IgnoreFiles};
 use crate::name::{self, FileName};
 use crate::place::{self, Layer};
 use crate::read::FileIdentity;
-use crate::{TaskWorkspace, beneath, path, secret};
+use crate::{TaskWorkspace, beneath, path, secret, threads};
 
 /// How many diagnostics of one code a walk reports one by one; the rest are counted.
 const MAX_DIAGNOSTICS_OF_A_CODE: usize = 100;
@@ -65,33 +66,52 @@ impl WalkRules {
         Self { respect_ignore_files: false, ..self.clone() }
     }
 
-    fn walker(&self, root: &Path, scope: &Scope) -> WalkBuilder {
+    fn walker(&self, root: &Path, scope: &Scope, ignored: Option<Arc<IgnoreFiles>>) -> WalkBuilder {
         let start = scope.folder.as_ref().map_or_else(|| root.to_path_buf(), |folder| root.join(folder));
         let mut builder = WalkBuilder::new(start);
         builder.max_depth(scope.depth);
-        let (globs, root) = (self.globs.clone(), root.to_path_buf());
+        let (globs, root, include_hidden) = (self.globs.clone(), root.to_path_buf(), self.include_hidden);
         builder
-            .hidden(!self.include_hidden)
-            .parents(self.respect_ignore_files)
-            .ignore(self.respect_ignore_files)
-            .git_ignore(self.respect_ignore_files)
-            .git_exclude(self.respect_ignore_files)
-            // The user's own rules would make the answer depend on the machine.
-            .git_global(false)
-            .require_git(false)
+            // The walker would read ignore files by their paths, and also those above the root.
+            .standard_filters(false)
             .follow_links(false)
             .threads(THREADS)
             .filter_entry(move |entry| {
                 let name = entry.file_name();
                 let is_dir = entry.file_type().is_some_and(|file_type| file_type.is_dir());
                 let relative = || entry.path().strip_prefix(&root).unwrap_or(entry.path());
-                entry.depth() == 0
-                    || !(name == VERSION_CONTROL
-                        || name.to_str().is_some_and(path::is_private)
-                        || (!globs.is_empty() && globs.matched(relative(), is_dir).is_ignore()))
+                if entry.depth() == 0 {
+                    return true;
+                }
+                if name == VERSION_CONTROL
+                    || name.to_str().is_some_and(path::is_private)
+                    || (!globs.is_empty() && globs.matched(relative(), is_dir).is_ignore())
+                {
+                    return false;
+                }
+                match ignored.as_ref().map(|ignored| ignored.matched(relative(), is_dir)) {
+                    Some(Match::Ignore(())) => false,
+                    // A rule can name a hidden file.
+                    Some(Match::Whitelist(())) => true,
+                    Some(Match::None) | None => include_hidden || !is_hidden(entry),
+                }
             });
         builder
     }
+}
+
+/// Whether the name begins with a dot; on Windows also whether the file is marked so.
+fn is_hidden(entry: &DirEntry) -> bool {
+    #[cfg(windows)]
+    {
+        use std::os::windows::fs::MetadataExt as _;
+        /// `FILE_ATTRIBUTE_HIDDEN` (Win32 file attribute constants).
+        const HIDDEN: u32 = 2;
+        if entry.metadata().is_ok_and(|metadata| metadata.file_attributes() & HIDDEN != 0) {
+            return true;
+        }
+    }
+    entry.file_name().as_encoded_bytes().starts_with(b".")
 }
 
 /// What part of the tree is walked.
@@ -126,10 +146,10 @@ pub(crate) struct Walked {
 /// the place of those that have the same path in the root.
 pub(crate) fn walk(workspace: &TaskWorkspace, rules: &WalkRules, scope: &Scope) -> Result<Walked, Error> {
     workspace.check_root()?;
-    let mut found = walk_layer(workspace.root(), workspace.dir(), Layer::Root, rules, scope);
+    let mut found = walk_layer(workspace.root(), workspace.dir(), Layer::Root, rules, scope)?;
     if let Some(fallback) = workspace.fallback()? {
         let path = workspace.fallback_path();
-        let more = walk_layer(&path, fallback, Layer::Fallback, &rules.of_fallback(), scope);
+        let more = walk_layer(&path, fallback, Layer::Fallback, &rules.of_fallback(), scope)?;
         found.files.extend(more.files);
         found.notes.extend(more.notes);
     }
@@ -140,21 +160,54 @@ pub(crate) fn walk(workspace: &TaskWorkspace, rules: &WalkRules, scope: &Scope) 
     Ok(Walked { files: found.files, diagnostics: report(found.notes) })
 }
 
-fn walk_layer(path: &Path, dir: &Dir, layer: Layer, rules: &WalkRules, scope: &Scope) -> Found {
+fn walk_layer(
+    path: &Path,
+    dir: &Dir,
+    layer: Layer,
+    rules: &WalkRules,
+    scope: &Scope,
+) -> Result<Found, Error> {
+    let ignored = match rules.respect_ignore_files {
+        true => Some(Arc::new(IgnoreFiles::of(dir.try_clone().map_err(|source| Error::Root { source })?))),
+        false => None,
+    };
     let tree = Tree { path, dir, layer, folders: scope.folders, secrets: rules.include_secrets };
     let found = Mutex::new(Found::default());
-    rules.walker(path, scope).build_parallel().run(|| {
+    let walker = rules.walker(path, scope, ignored.clone());
+    let see_each = || {
         let (tree, found) = (&tree, &found);
         let mut folder = OpenFolder::default();
         let mut mine = Collected { mine: Found::default(), all: found };
-        Box::new(move |entry| {
+        move |entry| {
             let seen = tree.see(&mut folder, entry);
             mine.mine.files.extend(seen.file);
             mine.mine.notes.extend(seen.notes);
             WalkState::Continue
-        })
-    });
-    found.into_inner().unwrap_or_else(PoisonError::into_inner)
+        }
+    };
+    // The walker takes its threads for granted.
+    if threads::are_there() {
+        walker.build_parallel().run(|| Box::new(see_each()));
+    } else {
+        let mut see = see_each();
+        walker.build().for_each(|entry| {
+            see(entry);
+        });
+    }
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    found.notes.extend(ignored.iter().flat_map(|ignored| ignored.faults()).map(note_of));
+    Ok(found)
+}
+
+fn note_of((path, fault): (PathBuf, Fault)) -> Note {
+    let invalid = "workspace.ignore_rule_invalid";
+    let (code, fact) = match fault {
+        Fault::Line => (invalid, "a rule cannot be parsed".to_owned()),
+        Fault::NoFile => (invalid, "it is no regular file".to_owned()),
+        Fault::TooLarge => (invalid, "it is too large".to_owned()),
+        Fault::Unreadable(kind) => ("workspace.unreadable", kind.to_string()),
+    };
+    Note { code, path: name::shown(&path), what: "reason", fact }
 }
 
 #[derive(Default)]

@@ -5,10 +5,12 @@ use std::io::{self, Read};
 use briefing_core::Digest;
 use serde::{Deserialize, Serialize};
 
+use crate::boundary::OpenFile;
 use crate::error::Error;
 use crate::hold::{Hold, not_found};
 use crate::place::{Layer, Place, Seen};
 use crate::put::{self, Attributes};
+use crate::read::FileIdentity;
 use crate::target::TargetState;
 use crate::unit::{Change, What};
 use crate::{TaskWorkspace, WorkspacePath};
@@ -57,6 +59,8 @@ pub(crate) enum Bytes<'a> {
     /// After what the file holds.
     Appended(&'a [u8]),
     From(&'a mut dyn Read),
+    /// Those of a file that is named so, if it stays as it is meanwhile.
+    Of(&'a OpenFile, &'a str),
 }
 
 impl TaskWorkspace {
@@ -82,7 +86,7 @@ impl TaskWorkspace {
     ///
     /// # Errors
     /// [`Error::Conflict`] with both states where the file is not as `expected`; [`Error::ReadOnly`],
-    /// [`Error::Denied`], [`Error::Protected`], [`Error::TooLarge`], [`Error::QuotaExceeded`]; [`Error::Link`],
+    /// [`Error::Denied`], [`Error::Protected`], [`Error::TooLarge`], [`Error::QuotaExceeded`], [`Error::Busy`]; [`Error::Link`],
     /// [`Error::HardLinked`], [`Error::NotRegularFile`], [`Error::NotFolder`], [`Error::NameCollision`];
     /// [`Error::NotWritten`], [`Error::CannotKeep`] and [`Error::OtherFileSystem`] where the system is in the way. After
     /// each of them the file is as it was.
@@ -134,14 +138,8 @@ impl TaskWorkspace {
         to: &WorkspacePath,
         expected: impl Into<Expected>,
     ) -> Result<Written, Error> {
-        let mut source = self.open_file(from)?;
-        let written = self.write_from(to, &mut source.file, expected)?;
-        let after = source.file.metadata().map_err(crate::hold::unreadable(from))?;
-        // What was copied is whole; whether it is what the caller meant is for the caller to say.
-        if crate::read::FileIdentity::of(&after) != source.identity {
-            return Err(Error::Changed { path: from.as_str().to_owned() });
-        }
-        Ok(written)
+        let source = self.open_file(from)?;
+        self.hold()?.write(to, Bytes::Of(&source, from.as_str()), expected.into().0)
     }
 }
 
@@ -196,11 +194,7 @@ impl Hold<'_> {
         }
         let mut changes = [self.draft(place, seen, bytes)?];
         let [change] = &changes;
-        let size_bytes = match &change.what {
-            What::Put(finished) => finished.size_bytes,
-            What::Remove(_) => 0,
-        };
-        let written = Written::of(change, size_bytes);
+        let written = Written::of(change, change.size_bytes());
         if !written.changed() {
             if let What::Put(finished) = &change.what {
                 // What is left is swept up later.
@@ -228,15 +222,41 @@ impl Hold<'_> {
         if seen.is_none() {
             place.check_collision()?;
         }
-        let limit = self.workspace.rules().max_file_bytes;
+        let rules = self.workspace.rules();
+        let before = seen.as_ref().map_or(0, |seen| seen.identity.size);
+        // Bytes that nobody has counted yet are not written beyond what the policy allows in all.
+        let room = if matches!(bytes, Bytes::All(_)) { None } else { rules.room(before) };
+        let limit = rules.max_file_bytes.into_iter().chain(room).min();
         let slot = self.slot()?;
         let attributes = Attributes { like: attributes.like.or(seen.as_ref()), ..attributes };
         let executable = attributes.executable;
-        let finish =
-            |reader: &mut dyn Read| put::finish(self.steps(), &place, slot, reader, limit, attributes);
+        let finish = |reader: &mut dyn Read| match put::finish(
+            self.steps(),
+            &place,
+            slot,
+            reader,
+            limit,
+            attributes,
+        ) {
+            Err(Error::TooLarge { size_bytes, limit_bytes, .. }) if room == Some(limit_bytes) => {
+                Err(rules.exceeded(&place.path, before, size_bytes))
+            }
+            finished => finished,
+        };
         let finished = match bytes {
             Bytes::All(bytes) => finish(&mut &*bytes)?,
             Bytes::From(reader) => finish(reader)?,
+            Bytes::Of(source, shown) => {
+                // One byte more shows that it grows. A file of `/proc` says that it has no bytes.
+                let most = if source.identity.size == 0 { u64::MAX } else { source.identity.size + 1 };
+                let finished = finish(&mut (&source.file).take(most))?;
+                let after = source.file.metadata().map(|metadata| FileIdentity::of(&metadata));
+                if !after.is_ok_and(|after| after == source.identity) {
+                    let _ = finished.slot.clear();
+                    return Err(Error::Changed { path: shown.to_owned() });
+                }
+                finished
+            }
             Bytes::Appended(bytes) => match &seen {
                 Some(seen) => finish(&mut from_start(seen, &place)?.chain(bytes))?,
                 None => finish(&mut &*bytes)?,

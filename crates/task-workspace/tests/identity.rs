@@ -4,7 +4,7 @@
 mod common;
 
 use briefing_core::Digest;
-use briefing_task_workspace::{AliasTable, Error, FileRef, TargetState, TaskWorkspace};
+use briefing_task_workspace::{AliasTable, Error, FileRef, TargetState, TaskWorkspace, WorkspaceOptions};
 use common::{Tree, path};
 
 #[test]
@@ -143,4 +143,19 @@ fn aliases_are_checked_and_put_back_and_nothing_is_guessed() {
     assert_eq!(workspace.resolve_aliases(&table, text).unwrap_err().code(), "workspace.stale_ref");
     // Another request knows nothing of it.
     assert_eq!(AliasTable::new().check(text).unwrap_err().code(), "workspace.unknown_alias");
+}
+
+#[test]
+fn what_an_execution_moves_in_its_fallback_moved_for_nobody_else() {
+    let tree = Tree::new(&[]);
+    let apart = TaskWorkspace::open_with(tree.path(""), WorkspaceOptions::read_only()).unwrap();
+    apart.write(&path("new.txt"), "apart", None).unwrap();
+    let workspace = tree.read_write();
+    workspace.write(&path("new.txt"), "in the root", None).unwrap();
+    let file = workspace.file_ref(&path("new.txt")).unwrap();
+    let its_own = apart.file_ref(&path("new.txt")).unwrap();
+    apart.rename(&path("new.txt"), &path("final.txt")).unwrap();
+    assert_eq!(workspace.resolve(&file).unwrap(), path("new.txt"));
+    assert_eq!(workspace.locator(&path("new.txt")).unwrap(), file.locator);
+    assert_eq!(apart.resolve(&its_own).unwrap(), path("final.txt"));
 }

@@ -86,3 +86,14 @@ async fn a_cursor_of_a_listing_that_is_not_kept_is_changed() {
     let error = source.enumerate_descriptors(&profile, Some(&nonsense), 1).await.unwrap_err();
     assert_eq!(error.kind(), SourceErrorKind::Contract);
 }
+
+#[tokio::test]
+async fn a_cursor_that_counts_further_than_any_file_has_parts_is_refused() {
+    let tree = Tree::new(&[("a.md", b"text")]);
+    let source = tree.source();
+    let revision = source.revision().await.unwrap();
+    let beyond = briefing_core::Cursor::new(format!("{revision}@0.{}", usize::MAX)).unwrap();
+    let refused =
+        source.enumerate_descriptors(&ProjectionProfile::standard(), Some(&beyond), 1).await.unwrap_err();
+    assert_eq!(refused.kind(), SourceErrorKind::Contract);
+}

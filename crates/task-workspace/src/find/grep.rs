@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use briefing_core::{ContextDiagnostic, Severity};
 use grep_matcher::Matcher as _;
@@ -14,7 +15,7 @@ use super::list::{ListRequest, check_limit, real_name};
 use super::text_of::{Searched, text_of};
 use crate::TaskWorkspace;
 use crate::error::Error;
-use crate::threads::on_threads;
+use crate::threads::on_threads_until;
 use crate::walk::FoundFile;
 
 /// How many files are looked into before it is asked whether the page is full; each time it is not, four times as many follow.
@@ -220,17 +221,18 @@ impl TaskWorkspace {
         let mut files = walked.files.get(first..).unwrap_or_default();
         let mut batch_files = FIRST_BATCH_FILES;
         // One match more than the page holds tells whether there is another page.
-        let wanted = request.limit.saturating_add(1);
-        while !files.is_empty() && page.matches.len() < wanted {
+        let page_and_one = request.limit.saturating_add(1);
+        while !files.is_empty() && page.matches.len() < page_and_one {
             let (batch, rest) = files.split_at(batch_files.min(files.len()));
             files = rest;
             batch_files = batch_files.saturating_mul(4);
-            let grep = Grep { workspace: self, request, wanted: wanted - page.matches.len() };
-            for (file, outcome) in batch.iter().zip(on_threads(
-                batch,
-                State::new(request.context_lines, &matcher),
-                |state, file| grep.look(state, file),
-            )) {
+            let wanted = page_and_one - page.matches.len();
+            let grep = Grep { workspace: self, request, wanted, found: AtomicUsize::new(0) };
+            // Files are taken in their order: what is found in those that were taken comes before all the rest.
+            let is_full = || grep.found.load(Ordering::Relaxed) >= wanted;
+            let state = State::new(request.context_lines, &matcher);
+            let looked = on_threads_until(is_full, batch, state, |state, file| grep.look(state, file));
+            for (file, outcome) in batch.iter().zip(looked) {
                 match outcome {
                     Ok(found) => {
                         page.files_searched += 1;
@@ -238,7 +240,7 @@ impl TaskWorkspace {
                     }
                     Err(why) => skipped.note(why, file.name.shown()),
                 }
-                if page.matches.len() >= wanted {
+                if page.matches.len() >= page_and_one {
                     break;
                 }
             }
@@ -329,6 +331,8 @@ struct Grep<'a> {
     workspace: &'a TaskWorkspace,
     request: &'a GrepRequest,
     wanted: usize,
+    /// How many matches were found in files that the threads are done with.
+    found: AtomicUsize,
 }
 
 impl Grep<'_> {
@@ -353,7 +357,10 @@ impl Grep<'_> {
         };
         // Reading from memory and a sink that does not fail: there is no error to come.
         match searcher.search_slice(&*matcher, &text, &mut lines) {
-            Ok(()) => Ok(lines.found),
+            Ok(()) => {
+                self.found.fetch_add(lines.found.len(), Ordering::Relaxed);
+                Ok(lines.found)
+            }
             Err(_) => Err(Why::Unreadable),
         }
     }

@@ -39,7 +39,8 @@ pub struct ListRequest {
     /// Whether files are listed that hold keys or credentials by their names: `.env`, `id_rsa`, `*.pem` and kin. Those
     /// that are left out are named in a diagnostic.
     pub include_secrets: bool,
-    /// Whether `.gitignore`, `.ignore` and `.git/info/exclude` are obeyed.
+    /// Whether `.gitignore`, `.ignore` and `.git/info/exclude` are obeyed: those beneath the root that are regular files of
+    /// at most 4 MiB. Others are named in a diagnostic.
     pub respect_ignore_files: bool,
     /// Only what comes after this path: where the page before ended.
     pub after: Option<String>,

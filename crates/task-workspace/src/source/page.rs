@@ -78,8 +78,9 @@ fn place_of(inner: &Inner, cursor: &Cursor) -> Result<(Arc<Scan>, Place), Source
     let refused = || SourceError::new(SourceErrorKind::Contract, "a cursor that this source never gave");
     let (revision, place) = cursor.as_str().rsplit_once('@').ok_or_else(refused)?;
     let (file, part) = place.split_once('.').ok_or_else(refused)?;
-    let place =
-        Place { file: file.parse().map_err(|_| refused())?, part: part.parse().map_err(|_| refused())? };
+    // No file has as many parts as 32 bits can count.
+    let part = usize::try_from(part.parse::<u32>().map_err(|_| refused())?).map_err(|_| refused())?;
+    let place = Place { file: file.parse().map_err(|_| refused())?, part };
     let scan = inner.scan_of(revision).ok_or_else(|| {
         SourceError::new(SourceErrorKind::Changed, format!("the listing of {revision} is no longer kept"))
     })?;
