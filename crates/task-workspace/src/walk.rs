@@ -168,7 +168,10 @@ fn walk_layer(
     scope: &Scope,
 ) -> Result<Found, Error> {
     let ignored = match rules.respect_ignore_files {
-        true => Some(Arc::new(IgnoreFiles::of(dir.try_clone().map_err(|source| Error::Root { source })?))),
+        true => {
+            let dir = dir.try_clone().map_err(|source| Error::Root { source })?;
+            Some(Arc::new(IgnoreFiles::of(dir, path)))
+        }
         false => None,
     };
     let tree = Tree { path, dir, layer, folders: scope.folders, secrets: rules.include_secrets };

@@ -22,7 +22,8 @@ impl Disk {
         if mount.output().is_ok_and(|output| output.status.success()) {
             return Some(Self(folder));
         }
-        writeln!(std::io::stdout(), "SKIPPED: no file system can be mounted here").unwrap();
+        let mut out = std::io::stdout();
+        writeln!(out, "SKIPPED: no file system can be mounted here").unwrap();
         None
     }
 

@@ -1,4 +1,4 @@
-//! Ignore files are looked for beneath the root alone, and only a regular file of a bounded size is one.
+//! Only a regular file of a bounded size is an ignore file; those above the root hold as they do for git.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -58,18 +58,37 @@ fn a_link_to_something_endless_stops_no_walk() {
 }
 
 #[test]
-fn rules_above_the_root_hide_nothing() {
+fn rules_above_the_root_hold_up_to_the_root_of_the_tree_of_git() {
     let tree = Tree::new(&[
         (".gitignore", b"*.txt\n"),
-        (".ignore", b"*.txt\n"),
-        (".git/info/exclude", b"*.txt\n"),
-        ("root/a.txt", b"a"),
-        ("root/sub/b.txt", b"b"),
+        ("tree/.gitignore", b"*.log\n/root/only.md\n"),
+        ("tree/.ignore", b"*.tmp\n"),
+        ("tree/.git/info/exclude", b"excluded.md\n"),
+        ("tree/root/a.txt", b"a"),
+        ("tree/root/a.log", b"a"),
+        ("tree/root/only.md", b"o"),
+        ("tree/root/excluded.md", b"e"),
+        ("tree/root/sub/b.txt", b"b"),
+        ("tree/root/sub/b.tmp", b"b"),
+        ("tree/root/sub/only.md", b"o"),
     ]);
-    assert_eq!(paths(&listed(&tree.path("root"))), ["a.txt", "sub/b.txt"]);
+    let root = tree.path("tree/root");
+    assert_eq!(paths(&listed(&root)), ["a.txt", "sub/b.txt", "sub/only.md"]);
     let in_folder = ListRequest::new().folder(path("sub"));
-    let listing = TaskWorkspace::open(tree.path("root")).unwrap().list(&in_folder).unwrap();
-    assert_eq!(paths(&listing), ["sub/b.txt"]);
+    let listing = TaskWorkspace::open(root).unwrap().list(&in_folder).unwrap();
+    assert_eq!(paths(&listing), ["sub/b.txt", "sub/only.md"]);
+}
+
+#[test]
+fn what_is_no_file_above_the_root_is_named_and_stops_no_walk() {
+    let tree = Tree::new(&[("root/a.txt", b"a"), ("rules", b"*.txt\n")]);
+    fifo(tree.path(".gitignore"));
+    std::os::unix::fs::symlink(tree.path("rules"), tree.path(".ignore")).unwrap();
+    let listing = listed(&tree.path("root"));
+    assert_eq!(paths(&listing), ["a.txt"]);
+    let told = format!("{:?}", listing.diagnostics);
+    assert!(told.contains("../.gitignore") && told.contains("../.ignore"), "{told}");
+    assert!(!told.contains(tree.path("").to_str().unwrap()), "no path of the host: {told}");
 }
 
 #[test]
