@@ -154,8 +154,11 @@ impl Event {
         if stored.event_type == STARTED {
             check_schema(stored.payload.get("schema"))?;
         }
-        let value = serde_json::json!({ "type": stored.event_type, "payload": stored.payload });
-        let event = serde_json::from_value(value)
+        // Put together by hand: the macro would copy the payload, and packages are long.
+        let mut value = serde_json::Map::new();
+        value.insert("type".to_owned(), stored.event_type.into());
+        value.insert("payload".to_owned(), stored.payload);
+        let event = serde_json::from_value(value.into())
             .map_err(|error| Error::Journal { place, problem: error.to_string() })?;
         Ok(Some(event))
     }

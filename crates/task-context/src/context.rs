@@ -1,6 +1,6 @@
 //! The aggregate: entries and bindings under one revision.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use briefing_core::{
@@ -33,6 +33,8 @@ struct State {
     config: IndexConfig,
     entries: Vec<PinnedEntry>,
     bindings: Vec<Bound>,
+    /// The ids of both.
+    ids: HashSet<BindingId>,
 }
 
 struct Bound {
@@ -50,14 +52,12 @@ impl std::fmt::Debug for Bound {
 impl State {
     /// The id to use: the given one if it is free, else a fresh one.
     fn claim_id(
-        &self,
+        &mut self,
         given: Option<BindingId>,
         fresh: impl Fn() -> Result<BindingId, briefing_core::Error>,
     ) -> Result<BindingId, Error> {
         let id = given.map_or_else(fresh, Ok)?;
-        let used = self.entries.iter().any(|entry| entry.id == id)
-            || self.bindings.iter().any(|bound| bound.id == id);
-        if used { Err(Error::DuplicateId { id }) } else { Ok(id) }
+        if self.ids.insert(id.clone()) { Ok(id) } else { Err(Error::DuplicateId { id }) }
     }
 }
 
@@ -213,12 +213,13 @@ impl TaskContext {
     /// Removes the entry or binding with this id; says whether there was one.
     pub fn remove(&self, id: &str) -> bool {
         let mut state = self.inner.state.write().unwrap_or_else(PoisonError::into_inner);
-        let before = state.entries.len() + state.bindings.len();
+        if !state.ids.remove(id) {
+            return false;
+        }
         state.entries.retain(|entry| entry.id != *id);
         state.bindings.retain(|bound| bound.id != *id);
-        let removed = state.entries.len() + state.bindings.len() < before;
-        state.revision += u64::from(removed);
-        removed
+        state.revision += 1;
+        true
     }
 
     /// Sets how the internal index orders candidates. Packages read before keep their order.

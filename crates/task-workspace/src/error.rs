@@ -303,6 +303,12 @@ pub enum Error {
         /// The id.
         id: String,
     },
+    /// A candidate of that id is staged already.
+    #[error("a candidate {id} is staged already")]
+    CandidateExists {
+        /// The id.
+        id: String,
+    },
     /// A candidate's bytes are not those that were staged.
     #[error("the bytes of candidate {id} are {found}, not {expected}")]
     CandidateDamaged {
@@ -528,6 +534,7 @@ impl Error {
             Self::ReadBack { .. } => "workspace.read_back",
             Self::Stranded { .. } => "workspace.stranded",
             Self::UnknownCandidate { .. } => "workspace.unknown_candidate",
+            Self::CandidateExists { .. } => "workspace.candidate_exists",
             Self::CandidateDamaged { .. } => "workspace.candidate_damaged",
             Self::TargetTwice { .. } => "workspace.target_twice",
             Self::UnknownDelivery { .. } => "workspace.unknown_delivery",

@@ -120,7 +120,7 @@ impl TaskWorkspace {
     /// crash. An id names one candidate and is not used twice.
     ///
     /// # Errors
-    /// As [`stage`](Self::stage); [`Error::NotWritten`] where a candidate with this id is staged.
+    /// As [`stage`](Self::stage); [`Error::CandidateExists`] for an id under which one is staged.
     pub fn stage_as(
         &self,
         id: CandidateId,
@@ -139,6 +139,11 @@ impl TaskWorkspace {
         self.rules().check_size(target, bytes.len() as u64)?;
         let hold = self.hold()?;
         hold.check_promotion(target)?;
+        match self.candidate(&id) {
+            Err(Error::UnknownCandidate { .. }) => {}
+            Ok(_) => return Err(Error::CandidateExists { id: id.to_string() }),
+            Err(error) => return Err(error),
+        }
         let place = hold.place(target)?;
         let seen = place.see()?;
         let target_state = TargetState::from(seen.as_ref().map(|seen| seen.digest));

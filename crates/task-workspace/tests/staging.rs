@@ -278,7 +278,7 @@ fn a_candidate_is_found_under_the_id_that_its_caller_chose_and_no_id_is_used_twi
     let id = CandidateId::new("candidate-mine").unwrap();
     let staged = workspace.stage_as(id.clone(), &path("a.txt"), "new").unwrap();
     assert_eq!((workspace.candidate(&id).unwrap(), &staged.id), (staged.clone(), &id));
-    assert_eq!(code(workspace.stage_as(id.clone(), &path("b.txt"), "other")), "workspace.not_written");
+    assert_eq!(code(workspace.stage_as(id.clone(), &path("b.txt"), "other")), "workspace.candidate_exists");
     assert_eq!(workspace.read_candidate(&id).unwrap(), b"new", "the first one stands");
 }
 
