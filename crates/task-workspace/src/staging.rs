@@ -139,11 +139,6 @@ impl TaskWorkspace {
         self.rules().check_size(target, bytes.len() as u64)?;
         let hold = self.hold()?;
         hold.check_promotion(target)?;
-        match self.candidate(&id) {
-            Err(Error::UnknownCandidate { .. }) => {}
-            Ok(_) => return Err(Error::CandidateExists { id: id.to_string() }),
-            Err(error) => return Err(error),
-        }
         let place = hold.place(target)?;
         let seen = place.see()?;
         let target_state = TargetState::from(seen.as_ref().map(|seen| seen.digest));
@@ -315,7 +310,7 @@ impl Hold<'_> {
         let dir = self.area.make_folder(STAGED)?;
         match area::is_free(&dir, id.as_str()).map_err(&failed)? {
             true => Ok(dir),
-            false => Err(failed(io::Error::from(io::ErrorKind::AlreadyExists))),
+            false => Err(Error::CandidateExists { id: id.to_string() }),
         }
     }
 
