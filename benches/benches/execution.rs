@@ -64,7 +64,9 @@ impl Raw {
     fn load<T: serde::de::DeserializeOwned>(&self, kind: &str) -> usize {
         let mut select = self.0.prepare_cached("SELECT body FROM rows WHERE kind = ?1").expect("a query");
         let rows = select.query_map([kind], |row| row.get::<_, String>(0)).expect("rows");
-        rows.map(|row| serde_json::from_str::<T>(&row.expect("a row")).expect("a value")).count()
+        rows.map(|row| serde_json::from_str::<T>(&row.expect("a row")).expect("a value"))
+            .collect::<Vec<_>>()
+            .len()
     }
 }
 
